@@ -5,6 +5,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 # The tests start many processes, and each would compile all modules that it imports.
 unset PYTHONDONTWRITEBYTECODE
+# Most modules that pip installs are never imported. As a variable, the option takes a false value.
+export PIP_NO_COMPILE=0
 
 fail() {  # MESSAGE
     echo "error: $*" >&2

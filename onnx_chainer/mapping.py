@@ -55,15 +55,19 @@ def patch_functions() -> Iterator[None]:
         'floor'
 
     """
-    replaced = []
+    fakes = {}
     for path, node_name in _FUNCTIONS.items():
         module, name = path.rsplit('.', 1)
         function = getattr(importlib.import_module(module), name)
         getattr(chainer.functions, name)
-        fake = _as_node(function, node_name)
-        # Programs import functions by name, too.
-        for holder in list(sys.modules.values()):
-            if getattr(holder, '__dict__', {}).get(name) is function:
+        fakes[name] = function, _as_node(function, node_name)
+    replaced = []
+    # Programs import functions by name, too. There are many modules, so one pass is for all names.
+    for holder in list(sys.modules.values()):
+        attributes = getattr(holder, '__dict__', {})
+        for name in fakes.keys() & attributes.keys():
+            function, fake = fakes[name]
+            if attributes[name] is function:
                 replaced.append((holder, name, function))
                 setattr(holder, name, fake)
     try:

@@ -25,6 +25,9 @@ class Beta(Parametric):
         a (array or ~chainer.Variable): Positive parameter :math:`a`.
         b (array or ~chainer.Variable): Positive parameter :math:`b`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

@@ -25,6 +25,9 @@ class Cauchy(LocationScale):
         loc (array or ~chainer.Variable): Median :math:`x_0`.
         scale (array or ~chainer.Variable): Half width at half maximum :math:`\gamma`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

@@ -23,6 +23,9 @@ class Gamma(Parametric):
         k (array or ~chainer.Variable): Positive shape parameter :math:`k`.
         theta (array or ~chainer.Variable): Positive scale parameter :math:`\theta`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

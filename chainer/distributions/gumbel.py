@@ -26,6 +26,9 @@ class Gumbel(LocationScale):
         loc (array or ~chainer.Variable): Mode :math:`\mu`.
         scale (array or ~chainer.Variable): Scale :math:`\beta`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

@@ -62,6 +62,9 @@ class Laplace(LocationScale):
         loc (array or ~chainer.Variable): Mean :math:`\mu`.
         scale (array or ~chainer.Variable): Scale :math:`b`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

@@ -22,6 +22,9 @@ class LogNormal(Parametric):
         mu (array or ~chainer.Variable): Mean :math:`\mu` of the logarithm.
         sigma (array or ~chainer.Variable): Standard deviation :math:`\sigma` of the logarithm.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

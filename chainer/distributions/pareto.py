@@ -24,6 +24,9 @@ class Pareto(Parametric):
         scale (array or ~chainer.Variable): Positive lower bound :math:`s`.
         alpha (array or ~chainer.Variable): Positive shape parameter :math:`\alpha`.
 
+    Raises:
+        ValueError: If the shapes of the parameters cannot be broadcast.
+
     .. admonition:: Example
 
         >>> import chainer.distributions as D

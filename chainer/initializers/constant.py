@@ -74,6 +74,10 @@ class Constant(_Constant):
             broadcast to the shape of the initialized array.
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((2, 3), np.float32)
@@ -95,6 +99,10 @@ class Zero(_Constant):
     Args:
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> L.Linear(3, 1, initialW=chainer.initializers.Zero()).W
@@ -111,6 +119,10 @@ class One(_Constant):
     Args:
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> L.Linear(3, 1, initialW=chainer.initializers.One()).W
@@ -126,6 +138,10 @@ class NaN(_Constant):
 
     Args:
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
+
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
 
     .. admonition:: Example
 

@@ -19,6 +19,11 @@ class Normal(initializer._RandomInitializer):
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if ``scale`` is negative.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((200, 100), np.float32)
@@ -64,6 +69,11 @@ class LeCunNormal(_ScaledNormal):
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if the array has fewer than two axes, or ``scale`` is negative.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((200, 100), np.float32)
@@ -88,6 +98,11 @@ class GlorotNormal(_ScaledNormal):
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if the array has fewer than two axes, or ``scale`` is negative.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
 
     .. admonition:: Example
 

@@ -19,6 +19,10 @@ class Uniform(initializer._RandomInitializer):
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((200, 100), np.float32)
@@ -65,6 +69,11 @@ class LeCunUniform(_ScaledUniform):
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if the array has fewer than two axes.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((200, 100), np.float32)
@@ -90,6 +99,11 @@ class GlorotUniform(_ScaledUniform):
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
 
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if the array has fewer than two axes.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
+
     .. admonition:: Example
 
         >>> x = np.empty((200, 100), np.float32)
@@ -113,6 +127,11 @@ class HeUniform(_ScaledUniform):
         dtype: Required data type of arrays (else ``AssertionError``). If ``None``, any.
         rng (xp.random.RandomState): Random number generator. If ``None``, the
             global one.
+
+    Raises:
+        TypeError: If ``dtype`` is no dtype.
+        ValueError: At the call, if the array has fewer than two axes.
+        AssertionError: At the call, if the array has another dtype than ``dtype``.
 
     .. admonition:: Example
 

@@ -72,6 +72,9 @@ class AdaDelta(optimizer.GradientMethod):
         rho (float): Exponential decay rate of the mean squares.
         eps (float): Small value for the numerical stability.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

@@ -64,6 +64,9 @@ class AdaGrad(optimizer.GradientMethod):
         lr (float): Learning rate.
         eps (float): Small value for the numerical stability.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

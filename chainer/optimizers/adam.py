@@ -47,6 +47,9 @@ class Adam(optimizer.GradientMethod):
         final_lr (float): Final learning rate of AdaBound.
         gamma (float): Convergence speed of AdaBound's bounds.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)
@@ -124,6 +127,9 @@ class AdamW(Adam):
         eta (float): Schedule multiplier.
         weight_decay_rate (float): Weight decay of a step, not multiplied by the learning rate.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)
@@ -158,6 +164,9 @@ class AMSGrad(Adam):
         beta2 (float): Exponential decay rate of the second order moment.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
 
     .. admonition:: Example
 
@@ -194,6 +203,9 @@ class AdaBound(Adam):
         gamma (float): Convergence speed of the bounds.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
 
     .. admonition:: Example
 
@@ -234,6 +246,9 @@ class AMSBound(Adam):
         gamma (float): Convergence speed of the bounds.
         eps (float): Small value for the numerical stability.
         eta (float): Schedule multiplier.
+
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
 
     .. admonition:: Example
 

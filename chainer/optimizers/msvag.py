@@ -102,6 +102,9 @@ class MSVAG(optimizer.GradientMethod):
         eta (float): Schedule multiplier.
         weight_decay_rate (float): Weight decay rate, :math:`\lambda`.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

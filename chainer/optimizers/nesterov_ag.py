@@ -67,6 +67,9 @@ class NesterovAG(optimizer.GradientMethod):
         lr (float): Learning rate.
         momentum (float): Exponential decay rate of the first order moment.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

@@ -73,6 +73,9 @@ class RMSprop(optimizer.GradientMethod):
         eps (float): Small value for the numerical stability.
         eps_inside_sqrt (bool): Whether to add ``eps`` before taking the root.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

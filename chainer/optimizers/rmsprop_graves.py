@@ -80,6 +80,9 @@ class RMSpropGraves(optimizer.GradientMethod):
         momentum (float): Exponential decay rate of the first order moment.
         eps (float): Small value for the numerical stability.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

@@ -47,6 +47,9 @@ class SGD(optimizer.GradientMethod):
     Args:
         lr (float): Learning rate.
 
+    Raises:
+        TypeError: If a hyperparameter is no number. A string warns, and fails at an update.
+
     .. admonition:: Example
 
         >>> model = L.Linear(1, 1, nobias=True, initialW=1)

@@ -41,7 +41,9 @@ class NpzArchive(_storage.Archive):
         names = archive.namelist()
         if names and not any(name.endswith('.npy') for name in names):
             with self._reading():
-                raise ValueError('it holds no arrays')
+                is_torch = any(name.endswith('/data.pkl') for name in names)
+                hint = ', but PyTorch wrote it: see chainer.serializers.open_weights'
+                raise ValueError('it holds no arrays' + hint * is_torch)
         self._names_checked = False
 
     def _reading(self):

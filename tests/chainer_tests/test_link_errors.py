@@ -62,6 +62,12 @@ X64 = np.ones((2, 3))
         ),
         (lambda: MLP()(X64[:, :2].astype('f')), 'in the link /body/0 (Linear) of MLP.'),
         (lambda: L.EmbedID(3, 4)(np.ones(3, np.float64)), 'in the link EmbedID.'),
+        (
+            lambda: MLP()(np.ones((2, 5, 3), np.float32)),
+            'in the link /body/0 (Linear) of MLP. It flattens all axes of an input of shape '
+            '(2, 5, 3) but the first; n_batch_axes=2 applies it to the last axis alone.',
+        ),
+        (lambda: MLP()(np.ones((2, 3, 5), np.float32)), 'in the link /body/0 (Linear) of MLP.'),
     ],
 )
 @pytest.mark.parametrize('hooked', [False, True])

@@ -134,6 +134,25 @@ def test_classes_have_hints_too():
     assert 'params' not in hints.find('Link')
 
 
+class Call(chainer.Chain):
+    def forward(self, function, *args, **kwargs):
+        return function(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ('call', 'message'),
+    [
+        (lambda: F.relu(OWNERS['Variable'], dim=1), "argument 'dim'$"),  # a function without axes
+        (lambda: OWNERS['Variable'].mean(dim=0), "argument 'dim'; in Chainer: axis=$"),
+        (lambda: Call()(Call(), F.sum, OWNERS['Variable'], dim=1), 'dim.; in Chainer: axis=$'),
+        (lambda: int([]), 'argument must be'),
+    ],
+)
+def test_other_errors_in_a_link(call, message):
+    with pytest.raises(TypeError, match=message):
+        Call()(call)
+
+
 # What users of PyTorch type most, from its documentation.
 TYPED = {
     'chainer': """

@@ -120,6 +120,7 @@ def test_30_steps(run_example, monkeypatch, script):
 @pytest.mark.slow
 @pytest.mark.chainerx
 @pytest.mark.parametrize('script', CASES)
-def test_1000_steps(run_example, monkeypatch, script):
+def test_400_steps(run_example, monkeypatch, script):
+    """After more forms than are recorded at once."""
     with chainer.using_config('dtype', chainer.config.dtype):
-        check(monkeypatch, run_example, script, 1000)
+        check(monkeypatch, run_example, script, 400)

@@ -59,7 +59,7 @@ def test_dqn_learns(run_example):
     out = run_example(
         'reinforcement_learning/dqn_cartpole.py',
         '-e',
-        110,
+        75,
         '-b',
         32,
         '-u',

@@ -39,9 +39,9 @@ def state_of(link, *optimizers):
             if isinstance(value, (chainer.Variable, chainerx.ndarray, int, float)):
                 state[name, key] = bits(value)
     for name, param in link.namedparams():
-        if param is None:  # which the program has put in the place of a parameter
-            continue
-        state[name, 'grad'] = bits(param._get_known_grad())
+        # Not of one that is not initialized, or that a program has replaced by ``None``.
+        if getattr(param, '_array', None) is not None:
+            state[name, 'grad'] = bits(param._get_known_grad())
         rule = getattr(param, 'update_rule', None)  # a variable has none
         if rule is not None:
             state[name, 'rule'] = bits([rule.t, rule.state, rule._fp32_param])

@@ -150,3 +150,18 @@ def test_link_says_what_it_raises_and_its_shapes(name):
     text = inspect.getdoc(LINKS[name])
     assert '\nRaises:\n    ' in text
     assert re.search(r'[Ss]hape|dimensions', text)
+
+
+@pytest.mark.parametrize(
+    'cls',
+    [
+        *[getattr(chainer.optimizers, name) for name in chainer.optimizers.__all__],
+        *[
+            x
+            for x in vars(chainer.initializers).values()
+            if inspect.isclass(x) and issubclass(x, chainer.Initializer)
+        ],
+    ],
+)
+def test_optimizer_or_initializer_says_what_it_raises(cls):
+    assert '\nRaises:\n    ' in inspect.getdoc(cls)

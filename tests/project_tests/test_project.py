@@ -100,6 +100,13 @@ def test_numpys_agree():
         assert f'NumPy {oldest}' in read(name), name
 
 
+def test_architectures_of_gpus_agree():
+    released = constant(
+        'chainerx_cc/chainerx/backends/cuda/CMakeLists.txt', r'CMAKE_CUDA_ARCHITECTURES (\d.*)\)'
+    )
+    assert re.findall(r'sm_(\d+)', read('.ci/cuda')) == re.findall(r'\d+', released)
+
+
 def test_versions_agree():
     version = chainer.__version__
     assert constant('CITATION.cff', '^version: (.*)') == version

@@ -236,6 +236,14 @@ MORE_PARTS = (
         '    with chainer.report_scope(seen):\n        chainer.report({{"x": F.mean(h)}}, self)\n'
         '    h = h * 2',
     ),
+    Part(
+        'if self.looks{i} and chainer.reporter._get_reporters():\n'
+        '    observation = chainer.reporter.get_current_reporter().observation\n'
+        '    h = h * (1 + len(observation))\n    observation["h{i}"] = h.array[0]',
+        'self.looks{i} = True',
+        '',
+        ('model.looks{i} = not model.looks{i}',),
+    ),
     # Own functions and links.
     Part(
         'h = Square{i}().apply((h,))[0]',

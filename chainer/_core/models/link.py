@@ -166,7 +166,7 @@ class Link(LinkWalks):
         if not thread_hooks and not local_hooks:
             try:
                 return forward(*args, **kwargs)
-            except InvalidType as error:
+            except (InvalidType, TypeError) as error:
                 link_errors.explain(error, link, args, kwargs)
                 raise
 
@@ -187,7 +187,7 @@ class Link(LinkWalks):
             hook.forward_preprocess(pre_args)
         try:
             out = forward(*args, **kwargs)
-        except InvalidType as error:
+        except (InvalidType, TypeError) as error:
             link_errors.explain(error, self, args, kwargs)
             raise
         post_args = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.names import hints
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer._core.variables.parameter import Parameter
 from chainer.device_resident import DeviceResident
@@ -21,15 +22,19 @@ if TYPE_CHECKING:
 
 
 def explain(
-    error: InvalidType, link: LinkTree, args: tuple[Any, ...], kwargs: dict[str, Any]
+    error: InvalidType | TypeError, link: LinkTree, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Adds to the message of an error which link refuses the arguments, and why.
 
     Every link that an error passes calls it. The path is that in the outermost one.
     """
+    if isinstance(error, TypeError):
+        hints.explain_keyword(error)
+        return
     cause = getattr(error, '_cause', None)
     if cause is None:
-        reason = _explain_dtype(error, link, [*args, *kwargs.values()]) + _explain_axes(error)
+        values = [*args, *kwargs.values()]
+        reason = _explain_dtype(error, link, values) + _explain_axes(error, link, values)
         cause = link, str(error), reason
         error._cause = cause  # type: ignore[attr-defined]
         where = f'in the link {type(link).__name__}'
@@ -42,11 +47,24 @@ def explain(
     error.args = (f'{cause[1]}\n\nIt happened {where}{cause[2]}',)
 
 
-def _explain_axes(error: InvalidType) -> str:
+def _explain_axes(error: InvalidType, link: LinkTree, values: list[Any]) -> str:
+    if error.expect == 'x.shape[1] == W.shape[1]':
+        return _explain_flattening(getattr(link, 'in_size', None), values)
     expect = re.fullmatch(r'x\.ndim == (\d+)', error.expect)
     if expect is None or error.actual != f'{int(expect[1]) - 1} != {expect[1]}':
         return ''
     return ' The first axis is that of the batch; x[None] is a batch of one example.'
+
+
+def _explain_flattening(in_size: int | None, values: list[Any]) -> str:
+    for value in values:
+        shape: tuple[int, ...] = getattr(value, 'shape', ())
+        if len(shape) > 2 and shape[-1] == in_size:
+            return (
+                f' It flattens all axes of an input of shape {shape} but the first; '
+                f'n_batch_axes={len(shape) - 1} applies it to the last axis alone.'
+            )
+    return ''
 
 
 def _explain_dtype(error: InvalidType, link: LinkTree, values: list[Any]) -> str:

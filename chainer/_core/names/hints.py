@@ -1,13 +1,15 @@
 """Hints in errors for attributes and arguments that have another name here.
 
 A hint costs nothing until an attribute is missing. One for an argument costs a look at the keywords
-of a call, so that constructors have them, and functions that look at their keywords anyway.
+of a call, so that constructors have them, and functions that look at their keywords anyway. Links
+add those for the functions that they call, and for themselves, to the error of Python.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from chainer._core.names.elsewhere.row import Name
 
 _T = TypeVar('_T', bound=type)
+_UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
 @functools.cache
@@ -42,6 +45,20 @@ def of_arguments(owner: str, names: Iterable[str]) -> str:
     """
     rows = [row for row in ARGUMENTS if owner in row.owner.split()]
     return ''.join(_text(row) for row in rows if row.theirs in names)
+
+
+def explain_keyword(error: TypeError) -> None:
+    """Adds the hint to an error of Python for an argument that a function lacks.
+
+    Does nothing if the error is another one, or has the hint.
+    """
+    found = _UNEXPECTED.match(str(error))
+    if found is None:
+        return
+    owner, _, function = found[1].rpartition('.')
+    hint = of_arguments(owner if function == 'forward' else function, [found[2]])
+    if hint:  # in place of a guess of Python
+        error.args = (found[0] + hint,)
 
 
 def explain_arguments(cls: _T) -> _T:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from chainer import reporter
 from chainer.compilation import _trees
 from chainer.compilation._effects.effect import Effect, Observer
-from chainer.compilation._trace import GraphBreak
+from chainer.compilation._trace import GraphBreak, current_line, is_program_code
 from chainer.configuration import config
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from chainer.compilation._effects.effect import Change
     from chainer.compilation._effects.updates import Updates
     from chainer.compilation._scope import Scope
+
+
+#: What a program may read of the current reporter. All else tells of the reporter, or changes it.
+_REPORTING = 'report', 'scope'
 
 
 class Report(Effect):
@@ -66,6 +71,7 @@ class Reports(Observer):
         self._reporters: list[reporter.Reporter] = []
         self._listener: _Listener | None = None
         self._is_aside = False
+        self._graph_break: str | None = None
 
     def start(self) -> None:
         reporters = reporter._get_reporters()
@@ -73,7 +79,7 @@ class Reports(Observer):
             if _is_own(reporters[-1]):
                 raise GraphBreak('the current reporter is one of the program')
             # Links look up the current reporter, so that this one stands in front of it.
-            self._listener = _Listener(reporters[-1], self._note)
+            self._listener = _Listener(reporters[-1], self._note, self._note_read)
             reporters.append(self._listener)
             self._reporters = reporters
 
@@ -96,6 +102,14 @@ class Reports(Observer):
         if not self._is_aside:
             self._notes.append((self._updates.count, values, observer))
 
+    def _note_read(self, name: str) -> None:
+        if self._graph_break is None and not self._is_aside:
+            self._graph_break = f'{name} of the current reporter is read ({current_line()})'
+
+    def check(self) -> None:
+        if self._graph_break is not None:
+            raise GraphBreak(self._graph_break)
+
     def finish(self, draft: Draft) -> None:
         for update, values, observer in self._notes:
             if observer is not None and id(observer) not in self._scope.known:
@@ -105,15 +119,24 @@ class Reports(Observer):
 
 
 class _Listener(reporter.Reporter):
-    """Stands for the current reporter, and tells what is reported to it."""
+    """Stands for the current reporter, and tells what is reported to it, and what is read of it."""
 
     def __init__(
-        self, current: reporter.Reporter, note: Callable[[dict[str, Any], Any], None]
+        self,
+        current: reporter.Reporter,
+        note: Callable[[dict[str, Any], Any], None],
+        note_read: Callable[[str], None],
     ) -> None:
         super().__init__()
         self._observer_names = current._observer_names
         self.observation = self._observation = current.observation
         self._note = note
+        self._note_read = note_read
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in _REPORTING and is_program_code(sys._getframe(1).f_code):
+            self._note_read(name)
+        return super().__getattribute__(name)
 
     def report(self, values: dict[str, Any], observer: Any = None) -> None:
         super().report(values, observer)

@@ -22,7 +22,7 @@ DRAWS = frozenset(
     name
     for name, function in vars(numpy.random).items()
     if getattr(function, '__self__', None) is GENERATOR
-    and name not in ('bytes', 'get_state', 'seed', 'set_state', 'shuffle')
+    and name not in ('get_state', 'seed', 'set_state', 'shuffle')
 )
 
 

@@ -21,7 +21,14 @@ class Transpose(View):
         self.axes = axes
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
-        return (inputs[0].transpose(self.axes),)
+        x, axes = inputs[0], self.axes
+        try:
+            return (x.transpose(axes),)
+        except ValueError as error:
+            if axes is not None and len(axes) == 2 < x.ndim:
+                hint = f'F.swapaxes(x, {axes[0]}, {axes[1]}) exchanges two axes'
+                error.args = (f'{error}: transpose() takes all {x.ndim} axes; {hint}',)
+            raise
 
     forward_chainerx: Any = forward
 

@@ -156,7 +156,13 @@ class SoftmaxCrossEntropy(Operation):
             return (self._soft_target_loss(xp, x, t, log_y),)
         if is_debug():
             self._check_labels(x, t)
-        loss = -log_y[self._one_hot_index(xp, t)]
+        try:
+            loss = -log_y[self._one_hot_index(xp, t)]
+        except IndexError as error:  # of NumPy
+            raise IndexError(
+                f'labels must be less than {x.shape[1]}, the number of classes, or ignore_label, '
+                f'which is {self.ignore_label}, but are from {t.min()} to {t.max()}'
+            ) from error
         weight, coefficient = self._weights(xp, x, t)
         # Not a product: an ignored element may have an infinite loss.
         loss = xp.where(self._is_ignored(t), x.dtype.type(0), loss * weight)

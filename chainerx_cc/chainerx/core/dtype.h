@@ -139,8 +139,8 @@ constexpr bool IsComplex(Dtype d) { return d >= Dtype::kComplex64; }  // the las
 // Whether numbers have fractions: the dtypes that gradients have.
 constexpr bool IsInexact(Dtype d) { return GetKind(d) >= DtypeKind::kFloat; }
 constexpr bool IsInteger(Dtype d) { return GetKind(d) == DtypeKind::kInt || GetKind(d) == DtypeKind::kUInt; }
-// Half precision, which is computed in float32.
 constexpr bool IsByte(Dtype d) { return d == Dtype::kInt8 || d == Dtype::kUInt8; }
+// Half precision, which is computed in float32.
 constexpr bool IsHalf(Dtype d) { return IsFloat(d) && GetItemSize(d) == 2; }
 inline std::ostream& operator<<(std::ostream& os, Dtype d) { return os << GetDtypeName(d); }
 

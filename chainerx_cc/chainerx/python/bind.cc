@@ -19,6 +19,10 @@ std::string Trim(const std::string& s) {
 
 }  // namespace
 
+Signature::Signature() = default;
+Signature::~Signature() = default;
+Signature& Signature::operator=(Signature&&) noexcept = default;
+
 Signature::Signature(const char* name, const char* text, int arity) : name_{name} {
     std::string rest = text;
     PyRef globals = Check(PyDict_New());
@@ -109,6 +113,12 @@ void Signature::PlaceKeywords(PyObject* const* args, PyObject* kwnames, PyObject
     }
 }
 
+std::vector<std::string> TextsOf(const TypeText* types, int n) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < n; ++i) texts.push_back(types[i]());
+    return texts;
+}
+
 std::vector<FunctionInfo>& Functions() {
     static std::vector<FunctionInfo> functions;
     return functions;
@@ -152,6 +162,19 @@ void AddFunction(const FunctionInfo& info, FastCall function, FastCall method) {
     }
     Functions().push_back(info);
     Functions().back().routine.doc = nullptr;
+}
+
+void AddRoutine(const Binding& binding, const char* family, Routine routine) {
+    binding.signature = Signature{routine.name, routine.signature, binding.arity};
+    routine.signature = binding.signature.text().c_str();
+    bool is_variadic = binding.variadic != nullptr && binding.signature.is_variadic();
+    AddFunction({nullptr, family, routine, binding.types}, is_variadic ? binding.variadic : binding.function,
+                routine.is_method ? binding.method : nullptr);
+}
+
+void AddPureMethod(const Binding& binding, const Routine& routine) {
+    binding.signature = Signature{routine.name, routine.signature, binding.arity};
+    AddFunction({"ndarray", nullptr, routine, binding.types}, nullptr, binding.method);
 }
 
 }  // namespace chainerx::python

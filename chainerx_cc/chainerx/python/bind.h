@@ -15,15 +15,20 @@
 
 namespace chainerx::python {
 
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
 // A Python signature such as "a, axis=None, keepdims=False", parsed once. "x|a" is an argument x that may also be
 // given as the keyword a; "*xs" alone takes any number of arguments.
 class Signature {
 public:
     static constexpr int kMaxArgs = 12;
 
-    Signature() = default;
+    Signature();
     // For a function with `arity` parameters; raises if the text has others.
     Signature(const char* name, const char* text, int arity);
+    // Not in each binding's code
+    ~Signature();
+    Signature& operator=(Signature&& o) noexcept;
 
     // Assigns the arguments of a fast call to the parameters. `self`, if not null, is the first argument.
     void Parse(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** out) const;
@@ -48,6 +53,19 @@ private:
     std::vector<std::pair<PyObject*, int>> spellings_;
     std::string text_;
 };
+
+// A bound function without its type: what registers one is compiled once.
+struct Binding {
+    Signature& signature;
+    int arity;
+    std::vector<std::string> (*types)();
+    FastCall function;
+    FastCall method;
+    FastCall variadic;  // for a signature "*xs"; null if the parameters cannot be so
+};
+
+using TypeText = std::string (*)();
+std::vector<std::string> TextsOf(const TypeText* types, int n);
 
 // Wraps a C++ function as a Python function or method. The C++ types decide how arguments are converted.
 template <auto Fn, class Type = decltype(Fn)>
@@ -84,13 +102,25 @@ public:
     }
 
     // The types of the parameters and the result for type stubs.
-    static std::vector<std::string> ArgTypes() { return {Arg<std::decay_t<A>>::Type()...}; }
+    static std::vector<std::string> ArgTypes() {
+        static constexpr TypeText kTypes[] = {&Arg<std::decay_t<A>>::Type..., nullptr};
+        return TextsOf(kTypes, kArity);
+    }
     static std::vector<std::string> Types() {
-        return {Arg<std::decay_t<A>>::Type()..., ResultType<std::decay_t<R>>::Text()};
+        static constexpr TypeText kTypes[] = {&Arg<std::decay_t<A>>::Type..., &ResultType<std::decay_t<R>>::Text};
+        return TextsOf(kTypes, kArity + 1);
+    }
+
+    static Binding MakeBinding() {
+        FastCall variadic = nullptr;
+        if constexpr (kTakesList) variadic = &CallVariadic;
+        return {signature, kArity, &Types, &CallFunction, &CallMethod, variadic};
     }
 
 private:
-    static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+    // One copy for functions and methods.
+    __attribute__((noinline)) static PyObject* Call(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                                                    PyObject* kwnames) {
         return GuardFunction(signature.name(), [&]() -> PyObject* {
             PyObject* argv[Signature::kMaxArgs];
             signature.Parse(self, args, nargs, kwnames, argv);
@@ -114,7 +144,10 @@ private:
     }
 };
 
-using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+template <auto Fn>
+Binding BindingOf() {
+    return Bound<Fn>::MakeBinding();
+}
 
 // The metadata of a function or method.
 struct FunctionInfo {
@@ -138,17 +171,12 @@ std::vector<PyMethodDef>& MethodDefs();
 
 // Registers a function, a method or both; either may be null.
 void AddFunction(const FunctionInfo& info, FastCall function, FastCall method);
+void AddRoutine(const Binding& binding, const char* family, Routine routine);
+void AddPureMethod(const Binding& binding, const Routine& routine);
 
 template <auto Fn>
-void Bind(const char* family, Routine routine) {
-    using B = Bound<Fn>;
-    B::signature = Signature{routine.name, routine.signature, B::kArity};
-    routine.signature = B::signature.text().c_str();
-    FastCall function = &B::CallFunction;
-    if constexpr (B::kTakesList) {
-        if (B::signature.is_variadic()) function = &B::CallVariadic;
-    }
-    AddFunction({nullptr, family, routine, &B::Types}, function, routine.is_method ? &B::CallMethod : nullptr);
+void Bind(const char* family, const Routine& routine) {
+    AddRoutine(BindingOf<Fn>(), family, routine);
 }
 
 // A function that is not an op.
@@ -160,9 +188,7 @@ void Function(const char* name, const char* signature, const char* doc) {
 // A method of ndarray that is not a function of the module; the signature starts with "self".
 template <auto Fn>
 void Method(const char* name, const char* signature, const char* doc) {
-    using B = Bound<Fn>;
-    B::signature = Signature{name, signature, B::kArity};
-    AddFunction({"ndarray", nullptr, {name, signature, "", doc, true}, &B::Types}, nullptr, &B::CallMethod);
+    AddPureMethod(BindingOf<Fn>(), {name, signature, "", doc, true});
 }
 
 void BindOps();                            // from the families' lists

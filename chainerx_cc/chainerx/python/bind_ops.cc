@@ -105,15 +105,25 @@ struct PyElementwise<ops::Where, Call> {
     static constexpr auto kCall = &Function;
 };
 
+// `grads`: a bit for each operand with a gradient.
+void AddElementwise(const Binding& binding, const char* family, Routine routine, bool has_out,
+                    const ElementwiseInfo& info, int arity, unsigned grads) {
+    std::string signature = routine.signature;
+    if (has_out) signature += ", out=None";
+    routine.signature = signature.c_str();
+    if (routine.name[0] != '_') {
+        routine.doc = DescribeElementwise(routine.doc, routine.signature, info, arity, grads);
+    }
+    AddRoutine(binding, family, routine);
+}
+
 template <class Op>
 void BindElementwise(const char* family) {
     constexpr unsigned kGrads = (ops::GradOf<Op, 0>::kExists ? 1 : 0) | (ops::GradOf<Op, 1>::kExists ? 2 : 0) |
                                 (ops::GradOf<Op, 2>::kExists ? 4 : 0);
-    std::string signature = Op::kSignature;
-    if (PyElementwise<Op>::kHasOut) signature += ", out=None";
-    const char* doc = Op::kDoc;
-    if (Op::kName[0] != '_') doc = DescribeElementwise(doc, signature.c_str(), Op::Info(), Op::kArity, kGrads);
-    Bind<PyElementwise<Op>::kCall>(family, {Op::kName, signature.c_str(), Op::kName, doc, Op::kIsMethod});
+    AddElementwise(BindingOf<PyElementwise<Op>::kCall>(), family,
+                   {Op::kName, Op::kSignature, Op::kName, Op::kDoc, Op::kIsMethod}, PyElementwise<Op>::kHasOut,
+                   Op::Info(), Op::kArity, kGrads);
 }
 
 void PyRandomSeed(int64_t seed) { GetDefaultContext().random_generator().Seed(static_cast<uint64_t>(seed)); }

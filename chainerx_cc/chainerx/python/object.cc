@@ -23,6 +23,23 @@ FastArguments::FastArguments(PyObject* args, PyObject* kwargs) : positional_coun
 TypeParts::TypeParts(const char* name, const char* doc)
     : name_{name}, doc_{doc}, methods_{new std::vector<PyMethodDef>}, properties_{new std::vector<PyGetSetDef>} {}
 
+void TypeParts::AddMethod(const Binding& binding, const char* name, const char* signature, const char* doc) {
+    binding.signature = Signature{name, signature, binding.arity};
+    methods_->push_back(
+            MakeDef(name, binding.method, MethodSignature(binding.signature.text().c_str()), FormatDoc(doc)));
+    Register(name, signature, binding.types);
+}
+
+void TypeParts::AddProperty(const Binding& binding, const char* name, getter get, const char* doc) {
+    binding.signature = Signature{name, "self", binding.arity};
+    properties_->push_back({name, get, nullptr, doc, nullptr});
+    Register(name, "self", binding.types);
+}
+
+void TypeParts::Register(const char* name, const char* signature, std::vector<std::string> (*types)()) {
+    Functions().push_back({name_, nullptr, {name, signature, "", nullptr, true}, types});
+}
+
 PyTypeObject* TypeParts::Make(PyObject* module, size_t object_size) {
     methods_->push_back({nullptr, nullptr, 0, nullptr});
     properties_->push_back({nullptr, nullptr, nullptr, nullptr, nullptr});

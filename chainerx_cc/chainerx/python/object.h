@@ -97,12 +97,9 @@ class TypeParts {
 public:
     TypeParts(const char* name, const char* doc);
     void AddSlot(int id, void* function) { slots_.push_back({id, function}); }
-    void AddMethod(const char* name, const std::string& signature, const char* doc, FastCall function) {
-        methods_->push_back(MakeDef(name, function, signature, FormatDoc(doc)));
-    }
-    void AddProperty(const char* name, getter get, const char* doc) {
-        properties_->push_back({name, get, nullptr, doc, nullptr});
-    }
+    void AddMethod(const Binding& binding, const char* name, const char* signature, const char* doc);
+    void AddProperty(const Binding& binding, const char* name, getter get, const char* doc);
+    void Register(const char* name, const char* signature, std::vector<std::string> (*types)());
     void SetSignature(const std::string& signature) { signature_ = name_ + ("(" + signature + ")\n--\n\n"); }
     const char* name() const { return name_; }
     // Makes the type and adds it to the module.
@@ -135,7 +132,7 @@ public:
         parts_.SetSignature(B::signature.text());
         AddSlot(Py_tp_new, &New);
         AddSlot(Py_tp_init, &Initialize<Fn>);
-        Register("__init__", signature, [] {
+        parts_.Register("__init__", signature, [] {
             std::vector<std::string> types = B::ArgTypes();
             types.push_back("None");
             return types;
@@ -144,18 +141,14 @@ public:
     }
     template <auto Fn>
     Class& Method(const char* name, const char* signature, const char* doc) {
-        using B = Bound<Fn>;
-        B::signature = Signature{name, signature, B::kArity};
-        parts_.AddMethod(name, MethodSignature(B::signature.text().c_str()), doc, &B::CallMethod);
-        Register(name, signature, &B::Types);
+        parts_.AddMethod(BindingOf<Fn>(), name, signature, doc);
         return *this;
     }
     template <auto Fn>
     Class& Property(const char* name, const char* doc) {
         using B = Bound<Fn>;
-        B::signature = Signature{name, "self", B::kArity};
-        parts_.AddProperty(name, [](PyObject* self, void*) { return B::CallMethod(self, nullptr, 0, nullptr); }, doc);
-        Register(name, "self", &B::Types);
+        getter get = [](PyObject* self, void*) { return B::CallMethod(self, nullptr, 0, nullptr); };
+        parts_.AddProperty(BindingOf<Fn>(), name, get, doc);
         return *this;
     }
     // Calls of objects.
@@ -184,10 +177,6 @@ private:
     void AddSlot(int id, F* function) {
         parts_.AddSlot(id, reinterpret_cast<void*>(function));
     }
-    void Register(const char* name, const char* signature, std::vector<std::string> (*types)()) {
-        Functions().push_back({parts_.name(), nullptr, {name, signature, "", nullptr, true}, types});
-    }
-
     static PyObject* Refuse(PyTypeObject* type, PyObject*, PyObject*) {
         PyErr_Format(g_type_error, "objects of %s cannot be made by calling the class", type->tp_name);
         return nullptr;

@@ -1,8 +1,11 @@
 #include "chainerx/python/with_out.h"
 
+#include <string>
+
 #include "chainerx/core/error.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/ops/elementwise.h"
+#include "chainerx/python/doc.h"
 
 namespace chainerx::python {
 
@@ -22,6 +25,14 @@ void WriteOut(const char* op, const Array& result, const Array& out) {
     internal::CheckCanHold(op, out.dtype(), result.dtype());
     CopyData(result, out);
     out.body()->storage->BumpVersion();
+}
+
+void AddWithOut(const Binding& binding, const char* family, Routine routine) {
+    std::string signature = std::string{routine.signature} + ", out=None";
+    std::string doc = AddOut(routine.doc);
+    routine.signature = signature.c_str();
+    routine.doc = doc.c_str();
+    AddRoutine(binding, family, routine);
 }
 
 }  // namespace chainerx::python

@@ -1,13 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
-#include "chainerx/python/doc.h"
 
 namespace chainerx::python {
 
@@ -37,13 +34,11 @@ struct WithOut<Fn, Array (*)(A...)> {
     }
 };
 
+void AddWithOut(const Binding& binding, const char* family, Routine routine);
+
 template <auto Fn>
-void BindWithOut(const char* family, Routine routine) {
-    std::string signature = std::string{routine.signature} + ", out=None";
-    std::string doc = AddOut(routine.doc);
-    routine.signature = signature.c_str();
-    routine.doc = doc.c_str();
-    Bind<&WithOut<Fn>::Call>(family, routine);
+void BindWithOut(const char* family, const Routine& routine) {
+    AddWithOut(BindingOf<&WithOut<Fn>::Call>(), family, routine);
 }
 
 }  // namespace chainerx::python

@@ -272,3 +272,12 @@ class Cases:
 @pytest.mark.filterwarnings('ignore')
 def test_change(name, case):
     check_change(name, case)
+
+
+@pytest.mark.skipif(
+    not hasattr(np.random.RandomState.rand, '__dict__'), reason='has attributes from NumPy 2.4 on'
+)
+def test_attribute_of_a_method_of_a_generator(monkeypatch):
+    method = np.random.RandomState.rand
+    monkeypatch.setattr(method, 's', 2, raising=False)
+    check_change('attribute', lambda: (lambda x: x * method.s, lambda: setattr(method, 's', 3)))

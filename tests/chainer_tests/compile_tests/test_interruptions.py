@@ -1,6 +1,7 @@
 """Python that runs in the middle of a plan finds all as in an eager call, also if it raises."""
 
 import contextlib
+import re
 import sys
 
 import numpy as np
@@ -410,3 +411,48 @@ def test_reporters_around_a_scope(make, has_observer):
     assert pair.run(batch(1)) == (make is chainer.Reporter and not has_observer)
     pair.reporter = None
     assert pair.run(batch(2))
+
+
+def _put(observation, x):
+    observation['sum'] = F.sum(x)
+    return x
+
+
+def _count(observation, x):
+    return x * len(observation)
+
+
+def _find(observation, x):
+    return x + observation.get('sum', 1)
+
+
+class Observing:
+    """Does with the observation of the current reporter what its function does."""
+
+    def __init__(self, function):
+        self.function = function
+        self.current = chainer.Reporter()
+
+    def step(self, x):
+        return self.function(chainer.reporter.get_current_reporter().observation, x)
+
+    def state(self):
+        return bits(self.current.observation)
+
+
+class ObservingPair(Pair):
+    def around(self, program):
+        return program.current
+
+
+@pytest.mark.parametrize('function', [_put, _count, _find])
+def test_observations_of_the_current_reporter(function):
+    """Nothing tells what the program does with it, so each call is eager."""
+    pair = ObservingPair(lambda: Observing(function))
+    for i in range(8):
+        for program in pair.programs:
+            program.current.observation = {'sum': 2} if i > 5 else {}
+        assert not pair.run(batch(i))
+    assert re.search(
+        r'observation of the current reporter is read \(test_\w+\.py:\d+\)', pair.function.report()
+    )

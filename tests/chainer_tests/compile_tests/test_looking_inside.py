@@ -106,6 +106,38 @@ def test_explain_tells_what_has_changed(capsys):
     )
 
 
+def test_explain_tells_of_states(capsys):
+    box = chainer.Link()
+    box.h = array([1], 'f')
+
+    @chainer.compile(explain=True)
+    def add(x):
+        box.h = box.h + x
+
+    for _ in range(5):
+        add(array([1], 'f'))
+    assert add.replays
+    box.h = array([1, 2], 'f')
+    add(array([1], 'f'))
+    assert capsys.readouterr().out == (
+        'chainer.compile: test_explain_tells_of_states.<locals>.add records again: '
+        'a state or an array has changed\n'
+    )
+
+
+def test_explain_compares_with_the_newest_plan(capsys):
+    first, second = [1], [1]
+    function = chainer.compile(lambda x: x * first[0] * second[0], explain=True)
+    for numbers in [], first, second:
+        numbers[:] = [2] * len(numbers)
+        for _ in range(3):
+            function(array([1], 'f'))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rsplit(': ', 1)[1] for line in lines] == [
+        'first has changed', 'second has changed'
+    ]  # fmt: skip
+
+
 def test_no_explanation_by_default(capsys):
     function = chainer.compile(reads)
     for _ in range(4):

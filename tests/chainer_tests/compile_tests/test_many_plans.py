@@ -118,6 +118,31 @@ def test_guards_that_change():
     assert len(compiled._plans.by_key) == 1
 
 
+def test_plans_that_ran_last_stay():
+    a, b, c = [array(np.ones(n), 'f') for n in (1, 2, 3)]
+    compiled = chainer.compile(lambda x: x * 2, max_plans=2)
+    for x in a, a, b, a, c:
+        compiled(x)
+    assert (compiled.recordings, compiled.replays) == (3, 1)
+    for x in c, a:
+        compiled(x)
+    assert (compiled.recordings, compiled.replays) == (3, 3)
+
+
+@pytest.mark.parametrize('is_argument', [True, False])
+def test_what_changes_at_every_call(is_argument):
+    """Recordings pause, for longer and longer, and the report names what changes."""
+    numbers = [0]
+    compiled = chainer.compile(lambda x, n: x * (n + numbers[0]))
+    x = array([1, 2], 'f')
+    for i in range(300):
+        n, numbers[0] = (i, 0) if is_argument else (0, i)
+        assert bits(compiled(x, n)) == bits(x * i)
+    assert 5 <= compiled.recordings < 20
+    what = 'an argument' if is_argument else 'numbers'
+    assert f'{what} changes at every call' in compiled.report()
+
+
 def test_memory_of_plans(monkeypatch):
     """Few plans are kept if each takes much memory itself."""
     monkeypatch.setattr(_plans, 'MAX_BYTES', 1000)

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from helpers.compiled import DEVICE, Pair, array, bits
+from helpers.compiled import DEVICE, Pair, array, bits, state_of
 
 import chainer
 import chainer.functions as F
@@ -180,3 +180,44 @@ def test_states_that_come_and_go():
             for program in pair.programs:
                 del program.kept
     assert pair.function.replays > 5, pair.function.report()
+
+
+class Twins:
+    """Two states that are one array, until they are two."""
+
+    def __init__(self):
+        self.model = chainer.Link()
+        self.model.a = self.model.b = array([1, 2], 'f')
+
+    def step(self, x):
+        model = self.model
+        y = x + model.a + model.b * 2
+        model.a = model.b = y * 0.5
+        return y
+
+    def state(self):
+        return state_of(self.model)
+
+
+def test_states_that_are_one_array():
+    pair = Pair(Twins)
+    x = array([3, 4], 'f')
+    pair.settle(x)
+    assert pair.run(x)
+    for program in pair.programs:
+        program.model.b = program.model.b + 1
+    assert not pair.run(x)
+    assert pair.run(x)
+
+
+def test_what_a_compiled_function_within_reads():
+    numbers = [2]
+    inner = chainer.compile(lambda x: x * numbers[0])
+    outer = chainer.compile(lambda x: inner(x) + 1)
+    x = array([1, 2], 'f')
+    for number in 2, 3:
+        numbers[0] = number
+        before = outer.replays
+        for _ in range(4):
+            assert bits(outer(x)) == bits(x * number + 1)
+        assert outer.replays > before

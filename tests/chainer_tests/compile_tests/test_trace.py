@@ -1,7 +1,11 @@
 """What recordings hear of the calls that a function makes."""
 
+import collections
 import gc
+import io
+import json
 import sys
+import textwrap
 import warnings
 
 import numpy
@@ -104,6 +108,29 @@ def test_builtins_of_the_program(x):
         trace.clear()
         run(trace, put, x)
         assert trace.graph_break.startswith('a call of write (test_trace.py:')
+
+
+@pytest.mark.parametrize(
+    ('function', 'what'),
+    [
+        (lambda: json.dumps([1]), 'json.dumps'),
+        (lambda: textwrap.fill('a'), 'textwrap.fill'),  # which calls others itself
+        (lambda: numpy.savetxt(io.BytesIO(), [1]), 'savetxt'),
+        (lambda: numpy.tile([1], 2), None),
+        (lambda: collections.Counter('a'), None),
+    ],
+    ids=['json', 'textwrap', 'savetxt', 'tile', 'Counter'],
+)
+def test_libraries(function, what):
+    """What the program calls there may have effects, but for functions that are known."""
+    trace = Trace()
+    for _ in range(2):
+        trace.clear()
+        run(trace, function)
+        if what is None:
+            assert trace.graph_break is None
+        else:
+            assert f'{what} (test_trace.py:' in trace.graph_break
 
 
 def test_garbage_is_not_of_the_program(x):

@@ -1,5 +1,6 @@
 """Updates of optimizers in plans, compared with usual ones bit by bit."""
 
+import collections
 import warnings
 
 import numpy as np
@@ -125,6 +126,11 @@ def _of_rule(name, value):
     return lambda program: setattr(program.rules[1].hyperparam, name, value)
 
 
+def _new_hooks(program):
+    found = hooks.WeightDecay(0.1)
+    program.optimizer._pre_update_hooks = collections.OrderedDict({found.name: found})
+
+
 def _new_hyperparam(program):
     old = program.optimizer.hyperparam
     new = chainer.optimizer.Hyperparameter()
@@ -217,6 +223,7 @@ CHANGES = {
     'values of elements': (_per_element, False),
     'new hyperparameters': (_new_hyperparam, True),
     'a new rule': (_new_rule, True),
+    'new hooks': (_new_hooks, True),
     'counts': (_count, True),
     'a count': (_count_one, True),
     'new states': (_new_states, True),
@@ -330,6 +337,21 @@ def test_attributes_of_optimizers_that_code_reads_by_any_name():
             program.optimizer.factor = value
         assert not pair.run(batch(1))
         pair.settle(batch(2))
+
+
+RAND = np.random.rand  # which no recording replaces
+
+
+class DrawsUnseen(Training):
+    def step(self, x):
+        return super().step(x * RAND())
+
+
+def test_draws_before_an_update():
+    pair = Pair(lambda: DrawsUnseen(optimizers.SGD()))
+    for i in range(6):
+        assert not pair.run(batch(i))
+    assert 'random numbers of NumPy are drawn' in pair.function.report()
 
 
 def test_two_optimizers():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from helpers.memory import little_memory
 
-from chainer import serializers
+from chainer import links, serializers
 
 FILES = pathlib.Path(__file__).parent / 'torch_files'
 BASE = np.arange(24, dtype='f').reshape(4, 6)
@@ -56,6 +56,11 @@ def test_torch_itself(tmp_path, old):
     torch.save(tensors, tmp_path / 'file', _use_new_zipfile_serialization=not old)
     with serializers.open_weights(tmp_path / 'file') as actual:
         assert_same(actual, {name: tensor.numpy() for name, tensor in tensors.items()})
+
+
+def test_torch_as_an_npz_file():
+    with pytest.raises(ValueError, match=r'PyTorch wrote it: see .*\.open_weights\)'):
+        serializers.load_npz(FILES / 'zip.pth', links.Linear(1, 1))
 
 
 def save(folder, name, *keys):

@@ -18,6 +18,14 @@ _NORMALIZATIONS = 'BatchNormalization GroupNormalization LayerNormalization'
 _TRANSFORMERS = 'TransformerEncoderLayer TransformerDecoderLayer'
 _RECURRENT = 'LSTM StatelessLSTM GRU StatefulGRU StatelessGRU'
 _N_STEP = 'NStepLSTM NStepBiLSTM NStepGRU NStepBiGRU'
+_POOLINGS = (
+    'max_pooling_nd max_pooling_1d max_pooling_2d max_pooling_3d '
+    'average_pooling_nd average_pooling_1d average_pooling_2d average_pooling_3d'
+)
+_ALONG_AN_AXIS = (
+    'argmax argmin average concat cumprod cumsum expand_dims flip log_softmax logsumexp max mean '
+    'min normalize prod softmax split_axis squeeze stack sum'
+)
 _ITERATORS = 'SerialIterator MultithreadIterator MultiprocessIterator'
 
 #: Arguments that other libraries have. The owners are names of functions or classes, parted by
@@ -65,6 +73,25 @@ ARGUMENTS: tuple[Name, ...] = (
         ('padding', 'pad='),
         ('dilation', 'dilate='),
     ),
+    *rows(_POOLINGS, ('kernel_size', 'ksize='), ('padding', 'pad=')),
+    *rows(_ALONG_AN_AXIS, ('dim', 'axis=')),
+    *rows('average max mean min prod sum', ('keepdim', 'keepdims=')),
+    *rows(
+        'softmax_cross_entropy sigmoid_cross_entropy huber_loss',
+        ('reduction', 'reduce='),
+    ),
+    *rows(
+        'softmax_cross_entropy',
+        ('weight', 'class_weight='),
+        ('ignore_index', 'ignore_label='),
+        ('label_smoothing', 't', 'which may be probabilities of the shape of x'),
+    ),
+    *rows('leaky_relu', ('negative_slope', 'slope=')),
+    *rows('embed_id', ('padding_idx', 'ignore_label=')),
+    *rows('scaled_dot_product_attention', ('attn_mask', 'mask='), ('dropout_p', 'dropout_ratio=')),
+    *rows('vmap', ('in_dims', 'in_axes='), ('out_dims', 'out_axes=')),
+    *rows('BERT GPT2', ('input_ids', 'tokens')),
+    *rows('BERT', ('attention_mask', 'mask='), ('token_type_ids', 'segments=')),
     *rows(
         f'Linear {_CONVOLUTIONS}',
         ('bias', 'nobias=True', 'for bias=False'),

@@ -15,6 +15,8 @@ NAMES: tuple[Name, ...] = (
         ('add_module', 'model.add_link(name, link)'),
         ('register_parameter', 'model.add_param(name, shape)', 'or assign in init_scope()'),
         ('register_buffer', 'model.add_persistent(name, value)'),
+        ('weight', 'W', 'the parameter of a layer'),
+        ('bias', 'b', 'the parameter of a layer'),
         ('train', "chainer.using_config('train', True)", 'the mode belongs to the thread'),
         ('eval', "chainer.using_config('train', False)", 'the mode belongs to the thread'),
         ('training', 'chainer.config.train'),

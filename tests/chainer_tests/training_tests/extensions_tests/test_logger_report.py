@@ -1,6 +1,9 @@
-"""Values for experiment trackers: stand-ins for all, and MLflow where it is installed."""
+"""Values for experiment trackers: stand-ins for all, and those that are installed."""
 
+import contextlib
+import json
 import logging
+import sqlite3
 import types
 
 import numpy as np
@@ -87,3 +90,42 @@ def test_mlflow(tmp_path):
         run(tmp_path, mlflow)
     history = mlflow.tracking.MlflowClient().get_metric_history(active.info.run_id, 'main/loss')
     assert [(m.step, m.value) for m in history] == [(2, 1.5), (4, 3.5)]
+
+
+@pytest.mark.filterwarnings('ignore')
+def test_tensorboard(tmp_path):
+    tensorboardX = pytest.importorskip('tensorboardX')
+    reader = pytest.importorskip('tensorboard.backend.event_processing.event_accumulator')
+    with tensorboardX.SummaryWriter(str(tmp_path / 'events')) as writer:
+        run(tmp_path, writer)
+    events = reader.EventAccumulator(str(tmp_path / 'events'))
+    events.Reload()
+    assert [(event.step, event.value) for event in events.Scalars('main/loss')] == [
+        (2, 1.5),
+        (4, 3.5),
+    ]
+
+
+@pytest.mark.filterwarnings('ignore')
+def test_wandb(tmp_path):
+    wandb = pytest.importorskip('wandb')
+    with wandb.init(project='digits', mode='offline', dir=tmp_path) as active:
+        run(tmp_path, active)
+        active.log({}, step=5)  # it writes values when the step grows
+        summary = dict(active.summary)
+    assert (summary['_step'], summary['epoch'], summary['main/loss']) == (4, 2, 3.5)
+
+
+@pytest.mark.filterwarnings('ignore')
+def test_trackio(tmp_path, monkeypatch):
+    monkeypatch.setenv('TRACKIO_DIR', str(tmp_path))
+    trackio = pytest.importorskip('trackio')
+    trackio.init(project='digits', embed=False)
+    run(tmp_path, trackio)
+    trackio.finish()
+    with contextlib.closing(sqlite3.connect(tmp_path / 'digits.db')) as database:
+        rows = database.execute('SELECT step, metrics FROM metrics ORDER BY step').fetchall()
+    assert [(step, json.loads(metrics)['main/loss']) for step, metrics in rows] == [
+        (2, 1.5),
+        (4, 3.5),
+    ]
