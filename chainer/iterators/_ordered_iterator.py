@@ -87,7 +87,7 @@ class OrderedIterator(iterator.Iterator[Example]):
         sampler = _choose_sampler(shuffle, order_sampler)
         _check_batch_size(batch_size)
         _check_dataset(dataset)
-        self.dataset = dataset
+        self.dataset: Dataset[Example] = dataset
         self.batch_size = batch_size
         self.order_sampler: Callable[..., Any] | None = sampler
         self._repeat = repeat
