@@ -25,7 +25,7 @@ class Transpose(View):
         try:
             return (x.transpose(axes),)
         except ValueError as error:
-            if axes is not None and len(axes) == 2 < x.ndim:
+            if isinstance(axes, tuple) and len(axes) == 2 < x.ndim:
                 hint = f'F.swapaxes(x, {axes[0]}, {axes[1]}) exchanges two axes'
                 error.args = (f'{error}: transpose() takes all {x.ndim} axes; {hint}',)
             raise

@@ -351,7 +351,9 @@ def test_draws_before_an_update():
     pair = Pair(lambda: DrawsUnseen(optimizers.SGD()))
     for i in range(6):
         assert not pair.run(batch(i))
-    assert 'random numbers of NumPy are drawn' in pair.function.report()
+    # Before Python 3.12, the call itself is seen.
+    seen = 'random numbers of NumPy are drawn', 'a call of rand'
+    assert any(reason in pair.function.report() for reason in seen)
 
 
 def test_two_optimizers():
