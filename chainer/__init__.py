@@ -25,7 +25,7 @@ from chainer._core.devices.array_types import (
     is_arrays_compatible as is_arrays_compatible,
 )
 from chainer._core.devices.runtime_info import print_runtime_info as print_runtime_info
-from chainer._core.models.model_summary import model_summary as model_summary
+from chainer._core.models.model_summary import summary as summary
 from chainer._core.names import lazy as _lazy
 from chainer._core.reports.fallback import Fallback as Fallback
 from chainer._core.reports.fallback_report import FallbackReport as FallbackReport

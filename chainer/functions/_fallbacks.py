@@ -1,14 +1,9 @@
-"""The functions that fall back from ChainerX to NumPy or CuPy, and why; all others run natively.
+"""What falls back from ChainerX to NumPy or CuPy, and why; all else runs natively.
 
 The documentation lists them from here. The tests compare the lists with what calls do.
 """
 
-#: Functions that have no native path.
-FALLBACKS = {
-    'decorrelated_batch_normalization': 'its square root of matrices has no native path',
-}
-
-#: Arguments that have no native path, of functions that have one.
+#: Arguments that have no native path; all functions have one.
 ARGUMENTS = {
     'as_strided': 'arrays that are views of a part of their memory',
     'batch_normalization': 'running statistics that are NumPy arrays, unless they are contiguous '
@@ -16,6 +11,7 @@ ARGUMENTS = {
     'batch_renormalization': 'running statistics that are not ChainerX arrays',
     'cholesky': 'float16',
     'cumprod': 'zeros among the elements',
+    'decorrelated_batch_normalization': 'running statistics that are not ChainerX arrays',
     'det': 'float16',
     'einsum': 'operands of different dtypes',
     'get_item': 'a single ``True`` or ``False`` as an index',

@@ -14,29 +14,20 @@ def _items(texts):
 
 def _text():
     from chainer import functions
-    from chainer.functions._fallbacks import ARGUMENTS, CPU_ONLY, FALLBACKS
+    from chainer.functions._fallbacks import ARGUMENTS, CPU_ONLY
 
     names = sorted(
         name
         for name in dir(functions)
         if inspect.isfunction(getattr(functions, name)) and not name.startswith('_')
     )
-    native = [name for name in names if name not in FALLBACKS]
     lines = [
-        f'Of the {len(names)} functions of :mod:`chainer.functions` these {len(native)} run '
-        'natively on ChainerX:',
-        '',
-        ', '.join([_reference(name) for name in native]) + '.',
-        '',
-        'These fall back:',
-        '',
-        *_items(FALLBACKS),
-        '',
-        'Native functions that fall back for some arguments:',
+        f'All {len(names)} functions of :mod:`chainer.functions` run natively on ChainerX. '
+        'Some fall back for some arguments:',
         '',
         *_items(ARGUMENTS),
         '',
-        'Native functions that fall back on GPUs, for want of:',
+        'Others fall back on GPUs, for want of:',
         '',
         *_items(CPU_ONLY),
     ]

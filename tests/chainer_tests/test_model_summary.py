@@ -30,7 +30,7 @@ class Net(chainer.Chain):
 def test_summary(device):
     model = Net()
     model.to_device(device)
-    summary = chainer.model_summary(model, (2, 3, 8, 8))
+    summary = chainer.summary(model, (2, 3, 8, 8))
     assert [tuple(row[:5]) for row in summary.rows] == [
         ('/', 'Net', (2, 10), 0, 0),
         ('/conv', 'Convolution2D', (2, 8, 8, 8), 8 * 3 * 9 + 8, 2 * 2 * 64 * 8 * 27),
@@ -107,7 +107,7 @@ def test_flops(f, shapes, n, device):
 
     model = Model()
     model.to_device(device)
-    assert chainer.model_summary(model, *shapes).flops == 2 * n
+    assert chainer.summary(model, *shapes).flops == 2 * n
 
 
 @pytest.mark.parametrize(
@@ -129,17 +129,17 @@ def test_flops_of_recurrent_networks(make, n_gates, n_directions, device):
     xs = [model.device.send(np.zeros((n, 3), np.float32)) for n in (5, 2)]
     layers = 3 + 4, n_directions * 4 + 4
     expected = 2 * (5 + 2) * sum(layers) * 4 * n_gates * n_directions
-    assert chainer.model_summary(model, *states, xs).flops == expected
+    assert chainer.summary(model, *states, xs).flops == expected
 
 
 def test_summary_of_an_input_of_a_shape_from_numpy():
     shape = tuple(np.array([2, 3]))
-    assert chainer.model_summary(L.Linear(None, 4), shape).rows[0].output == (2, 4)
+    assert chainer.summary(L.Linear(None, 4), shape).rows[0].output == (2, 4)
 
 
 def test_summary_of_what_is_no_link():
     with pytest.raises(TypeError, match="model must be a link, but <class 'function'> was given"):
-        chainer.model_summary(F.relu, (2, 3))
+        chainer.summary(F.relu, (2, 3))
 
 
 def test_summary_of_shared_links_and_other_outputs():
@@ -152,7 +152,7 @@ def test_summary_of_shared_links_and_other_outputs():
     model = Twice(a=linear)
     with model.init_scope():
         model.b = linear
-    rows = chainer.model_summary(model, np.ones((1, 2), np.float32)).rows
+    rows = chainer.summary(model, np.ones((1, 2), np.float32)).rows
     assert [row.flops for row in rows] == [0, 16, 0]
     assert [row.n_params for row in rows] == [0, 6, 0]
     assert [row.param_bytes for row in rows] == [0, 24, 0]
@@ -175,7 +175,7 @@ def test_bytes_of_dtypes_and_of_several_calls(dtype):
             return {'one': self.same(h), 'two': (h, [F.exp(h)], None)}
 
     with chainer.using_config('dtype', dtype):
-        rows = chainer.model_summary(Model(), (2, 3)).rows
+        rows = chainer.summary(Model(), (2, 3)).rows
     size = np.dtype(dtype).itemsize
     assert [(row.path, row.param_bytes, row.output_bytes) for row in rows] == [
         ('/', 0, size * 6),
@@ -193,7 +193,7 @@ def test_summary_leaves_the_model_unchanged(device):
     np.random.seed(0)
     expected = np.random.rand(3)
     np.random.seed(0)
-    chainer.model_summary(model, x)
+    chainer.summary(model, x)
     uninitialized = [path for path, p in model.namedparams() if not p.is_initialized]
     # Chainer 7 counts the links of a Sequential in this order.
     assert uninitialized == ['/0/upward/W', '/1/W']
@@ -203,7 +203,7 @@ def test_summary_leaves_the_model_unchanged(device):
     with chainer.using_config('train', False):
         model(x)
         h, arrays = model[0].h, [(p, p.array) for p in model.params()]
-        chainer.model_summary(model, (3, 2))
+        chainer.summary(model, (3, 2))
         assert model[0].h is h
         assert all(p.array is array for p, array in arrays)
 
@@ -211,7 +211,7 @@ def test_summary_leaves_the_model_unchanged(device):
 def test_an_error_leaves_the_model_unchanged():
     model = chainer.Sequential(L.Linear(None, 4), L.Linear(3, 2))
     with pytest.raises(chainer.utils.type_check.InvalidType):
-        chainer.model_summary(model, (1, 5))
+        chainer.summary(model, (1, 5))
     assert not model[0].W.is_initialized
     assert chainer.get_function_hooks() == {}
 

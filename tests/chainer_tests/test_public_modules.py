@@ -13,7 +13,7 @@ NAMES = [
     'mixed16', 'Variable', 'Parameter', 'Link', 'Chain', 'ChainList', 'UpdateRule',
     'optimizer.Hyperparameter', 'optimizer.HyperparameterProxy', 'variable.VariableNode',
     'variable._create_variable', 'variable._recover_parameter', 'backend.Device',
-    'print_runtime_info', 'FallbackReport', 'model_summary', 'types.CupyArray', 'types.Dataset',
+    'print_runtime_info', 'FallbackReport', 'summary', 'types.CupyArray', 'types.Dataset',
     'types.AbstractInitializer', 'no_backprop_mode', 'force_backprop_mode',
     'gradient_check.numerical_grad', 'gradient_check.NondifferentiableError',
 ]  # fmt: skip

@@ -19,7 +19,7 @@ WITHOUT_WIDGETS = "import sys\nsys.modules['ipywidgets'] = None"
 # What tells the output of a cell, by a text of the cell's code.
 SHOWN = {
     r'\nmodel$': r'<details open=""><summary><b>Classifier</b>.*7,510 parameters.*Linear',
-    r'model_summary': r'<table>.*FLOPs.*6,500',
+    r'chainer\.summary': r'<table>.*FLOPs.*6,500',
     r'^predictor\(': r'<details.*variable: \(2, 10\) float32 on @numpy',
     r'trainer\.run': r'<table>.*validation/main/accuracy.*</table>.*<progress value',
     r'chainer\.compile': r'&lt;compiled step: 5 calls',

@@ -347,8 +347,12 @@ _row('batch_renormalization', lambda x, gamma, beta: F.batch_renormalization(
 for _name in ('fixed_batch_normalization', 'fixed_batch_renormalization'):
     _row(_name, getattr(F, _name), [_BATCH, _GAMMA, _BETA, draw(3, seed=1), _GAMMA],
          params=(1, 2, 3, 4))
+_EVEN_SPREAD = np.array([[1., 0], [-1, 0], [0, 1], [0, -1]])  # a covariance of equal eigenvalues
 _row('decorrelated_batch_normalization', lambda x: F.decorrelated_batch_normalization(
-    x, groups=2), [draw(6, 4)], **_loose)
+    x, groups=2), [draw(6, 4)],
+    calls=[(lambda x: F.decorrelated_batch_normalization(x, groups=1), _EVEN_SPREAD)], **_loose,
+     falls_back=[(lambda x: F.decorrelated_batch_normalization(
+         x, groups=1, running_mean=np.zeros((1, 2))), _EVEN_SPREAD)])
 _row('fixed_decorrelated_batch_normalization',
      lambda x, mean, p: F.fixed_decorrelated_batch_normalization(x, mean, p, groups=2),
      [draw(6, 4), draw(2, 2), draw(2, 2, 2)])

@@ -95,7 +95,7 @@ class _Functions(FunctionHook):
 
 
 class ModelSummary:
-    """Table of the links of a model; :func:`chainer.model_summary` makes one.
+    """Table of the links of a model; :func:`chainer.summary` makes one.
 
     ``print`` shows it as text, and notebooks as a table.
 
@@ -142,7 +142,7 @@ def _numbers(row: LinkSummary | ModelSummary) -> list[str]:
 
 
 @set_module('chainer')
-def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
+def summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
     """Calls a model and lists its links, the shapes of their outputs and their sizes.
 
     FLOPs are twice the numbers of multiplications in matrix products, convolutions, attention and
@@ -169,7 +169,7 @@ def model_summary(model: Link, *args: Any, **kwargs: Any) -> ModelSummary:
     .. admonition:: Example
 
         >>> model = chainer.Sequential(L.Linear(None, 100), F.relu, L.Linear(10))
-        >>> print(chainer.model_summary(model, (1, 784)))
+        >>> print(chainer.summary(model, (1, 784)))
         Link         Output    Parameters    FLOPs    Bytes
         ---------------------------------------------------
         Sequential   (1, 10)            0        0        0

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 import chainerx
 from chainer import backend
-from chainer._core.autograd.array_namespace import arrays_like
+from chainer._core.autograd.array_namespace import Arrays, arrays_like
+from chainer._core.engines.kernels import NO_KERNELS
+from chainer._core.reports.fallback import Fallback
 from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainer.configuration import config
+from chainer.functions._arrays import sent_like
 from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization._inverse_sqrt import _inverse_sqrt_gradient, _InverseSqrt
 from chainer.utils import argument, type_check
@@ -53,6 +58,9 @@ class DecorrelatedBatchNormalization(Operation):
 
     """
 
+    # NumPy's factorization is as fast.
+    _kernels = NO_KERNELS
+
     def __init__(
         self,
         groups: int = 16,
@@ -78,29 +86,45 @@ class DecorrelatedBatchNormalization(Operation):
         size, count = x.shape[1:]
         mean = m.sum(x, axis=2, keepdims=True) / count
         centered = x - mean
-        eye = backend.get_array_module(as_array(x)).eye(size, dtype=x.dtype)
-        cov = m.matmul(centered, centered, transb=True) / count + eye * x.dtype.type(self.eps)
-        return mean, centered, cov
+        noise = sent_like(as_array(x), numpy.eye(size, dtype=x.dtype) * x.dtype.type(self.eps))
+        return mean, centered, m.matmul(centered, centered, transb=True) / count + noise
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
         mean, centered, cov = self._moments(arrays_like(x), x)
         (projection,) = _InverseSqrt().forward((cov,))
-        if not config.in_recomputing:
-            self._update(self.running_mean, mean[:, :, 0])
-            # As in Chainer 7, the projection gets the factor that makes a variance unbiased.
-            count = centered.shape[2]
-            self._update(self.running_projection, projection, count / max(count - 1.0, 1.0))
-        y = projection @ centered
+        self._update(backend.from_chx, mean, projection, centered.shape[2])
+        return (_from_groups(projection @ centered, x.shape).astype(x.dtype, copy=False),)
+
+    def forward_chainerx(
+        self, inputs: tuple[chainerx.ndarray, ...]
+    ) -> tuple[chainerx.ndarray, ...] | FallbackType:
+        running = self.running_mean, self.running_projection
+        if not all([a is None or isinstance(a, chainerx.ndarray) for a in running]):
+            return Fallback('running statistics of NumPy')
+        (x,) = inputs
+        mean, centered, cov = self._moments(Arrays(chainerx), x)
+        projection = chainerx._core._inverse_sqrt(cov)
+        self._update(chainerx.ndarray.as_grad_stopped, mean, projection, centered.shape[2])
+        y = chainerx.matmul(projection, centered)
         return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
 
-    def _update(self, running, value, factor=1.0):
-        if running is not None:
-            array = backend.from_chx(running)
-            array *= array.dtype.type(self.decay)
-            step = value.dtype.type((1 - self.decay) * factor)
-            array += (value * step).astype(array.dtype, copy=False)
+    def _update(self, plain, mean, projection, count):
+        """Moves the running statistics, in place; ``plain`` gives arrays without graphs."""
+        if config.in_recomputing:
+            return
+        # As in Chainer 7, the projection gets the factor that makes a variance unbiased.
+        unbiased = count / max(count - 1.0, 1.0)
+        for running, value, factor in (
+            (self.running_mean, mean[:, :, 0], 1.0),
+            (self.running_projection, projection, unbiased),
+        ):
+            if running is not None:
+                array = plain(running)
+                array *= array.dtype.type(self.decay)
+                step = value.dtype.type((1 - self.decay) * factor)
+                array += (plain(value) * step).astype(array.dtype, copy=False)
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

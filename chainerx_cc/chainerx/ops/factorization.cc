@@ -409,4 +409,42 @@ Array Eigvalsh(const Array& a, Triangle triangle) {
     return std::get<0>(internal::GetRecordMask(a) == 0 ? ComputeEigh(a, triangle, false) : Eigh(a, triangle));
 }
 
+namespace {
+
+// Solutions x of r x + x r = c for Hermitian matrices, r with positive eigenvalues.
+Array SolveSylvester(const Array& r, const Array& c) {
+    auto [d, e] = ComputeEigh(r, Triangle::kLower, true);
+    Array x = Multiply3(e, Multiply3(H(e), c.AsDetached(), e) / (AsColumn(d) + AsRow(d)), H(e));
+    if (GraphMask mask = internal::GetRecordMask({&r, &c})) {
+        internal::Record("sylvester", mask, {&r, &c}, {&x},
+                         [kr = Saved{r}, kx = Saved{x.AsDetached()}](BackwardContext& ctx) {
+                             Array gc = SolveSylvester(kr.Get(), Symmetrize(ctx.grad()));
+                             if (ctx.IsWanted(0)) {
+                                 Array x = ctx.RetainedOutput(kx, 0);
+                                 ctx.SetGrad(0, -(Matmul(gc, x) + Matmul(x, gc)));
+                             }
+                             if (ctx.IsWanted(1)) ctx.SetGrad(1, gc);
+                         });
+    }
+    return x;
+}
+
+}  // namespace
+
+CHAINERX_ROUTINE(InverseSqrt, "_inverse_sqrt", "a", "eigh", "Inverse square roots of positive definite matrices.");
+Array InverseSqrt(const Array& a) {
+    CheckMatrix("_inverse_sqrt", a, true);
+    auto [d, e] = ComputeEigh(a, Triangle::kLower, true);
+    Array out = Matmul(e / AsRow(Sqrt(d)), H(e));
+    if (GraphMask mask = internal::GetRecordMask(a)) {
+        internal::Record("_inverse_sqrt", mask, {&a}, {&out}, [kp = Saved{out.AsDetached()}](BackwardContext& ctx) {
+            // From dp p + p dp = -a^-1 da a^-1: equal eigenvalues, at which eigh has no gradient, do not matter.
+            Array p = ctx.RetainedOutput(kp, 0);
+            Array inverse = Matmul(p, p);
+            ctx.SetGrad(0, -Multiply3(inverse, SolveSylvester(p, Symmetrize(ctx.grad())), inverse));
+        });
+    }
+    return out;
+}
+
 }  // namespace chainerx

@@ -80,6 +80,8 @@ Array Cholesky(const Array& a);
 // Eigenvalues of symmetric or Hermitian matrices in ascending order, and eigenvectors as columns. So is the gradient.
 std::tuple<Array, Array> Eigh(const Array& a, Triangle triangle = Triangle::kLower);
 Array Eigvalsh(const Array& a, Triangle triangle = Triangle::kLower);
+// Hermitian p with p a p = 1, for Hermitian matrices with positive eigenvalues. So is the gradient.
+Array InverseSqrt(const Array& a);
 // Sign, and logarithm of the absolute value, of determinants.
 std::tuple<Array, Array> Slogdet(const Array& a);
 Array Det(const Array& a);
@@ -108,6 +110,7 @@ Array Norm(const Array& a, const NormOrder& order = {}, const OptionalAxes& axis
     X(Cholesky)                            \
     X(Eigh)                                \
     X(Eigvalsh)                            \
+    X(InverseSqrt)                         \
     X(Slogdet)                             \
     X(Norm)                                \
     X(Det)

@@ -25,7 +25,6 @@ _GAPS = 'data of the program with gaps'
 WITHOUT_PLANS = {
     'classification_summary': _READS,
     'cumprod': _READS,
-    'decorrelated_batch_normalization': _FALLS_BACK,
     'f1_score': _READS,
     'fbeta_score': _READS,
     'gaussian': 'RandomState of unknown effects',  # the row seeds NumPy
@@ -52,7 +51,6 @@ if IS_CUDA:  # where its row copies to another backend
 LINKS_WITHOUT_PLANS = {
     'BinaryHierarchicalSoftmax': 'BinaryHierarchicalSoftmaxFunction, which cannot be watched',
     'BlackOut': 'WalkerAlias, which cannot be watched',
-    'DecorrelatedBatchNormalization': _FALLS_BACK,
     'NegativeSampling': 'WalkerAlias, which cannot be watched',
     'StatefulZoneoutLSTM': 'c of StatefulZoneoutLSTM belongs to a graph',
 }

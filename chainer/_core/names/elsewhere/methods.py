@@ -33,7 +33,7 @@ NAMES: tuple[Name, ...] = (
         ('buffers', 'model.links()', 'whose attributes persistent values are'),
         ('double', "chainer.using_config('dtype', 'float64')", 'when making the model'),
         ('register_full_backward_hook', 'chainer.FunctionHook', 'a context manager'),
-        ('summary', 'chainer.model_summary(model, x)', 'or print(model)'),
+        ('summary', 'chainer.summary(model, x)', 'or print(model)'),
         ('freeze', 'model.disable_update()'),
         ('fit', 'chainer.training.Trainer'),
         ('compile', 'chainer.compile(model)'),

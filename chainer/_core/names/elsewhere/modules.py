@@ -53,7 +53,6 @@ NAMES: tuple[Name, ...] = (
         ('ModelCheckpoint', 'chainer.training.extensions.snapshot()'),
         ('clip_grad_norm_', 'chainer.optimizer_hooks.GradientClipping(threshold)'),
         ('clip_grad_value_', 'chainer.optimizer_hooks.GradientHardClipping(lower, upper)'),
-        ('summary', 'chainer.model_summary(model, x)', 'or print(model)'),
         ('set_seed', 'np.random.seed(seed)', 'links and iterators draw from NumPy'),
         ('seed', 'np.random.seed(seed)', 'links and iterators draw from NumPy'),
         ('seed_everything', 'np.random.seed(seed)', 'links and iterators draw from NumPy'),

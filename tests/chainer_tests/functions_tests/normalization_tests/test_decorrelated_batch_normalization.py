@@ -66,13 +66,20 @@ def test_mixed_dtypes(dtype):
     assert F.decorrelated_batch_normalization(x, groups=2).dtype == dtype
 
 
-def test_running_statistics():
+@pytest.mark.parametrize('device', ['@numpy', pytest.param('native:0', marks=pytest.mark.chainerx)])
+def test_running_statistics(device):
+    device = chainer.get_device(device)
     x = _rng.uniform(-1, 1, (6, 4))
-    mean, projection = np.zeros((2, 2)), np.stack([np.eye(2)] * 2)
+    mean, projection = [device.send(a) for a in (np.zeros((2, 2)), np.stack([np.eye(2)] * 2))]
 
     def call():
         F.decorrelated_batch_normalization(
-            x, groups=2, eps=1e-3, running_mean=mean, running_projection=projection, decay=0.9
+            chainer.Variable(device.send(x)),
+            groups=2,
+            eps=1e-3,
+            running_mean=mean,
+            running_projection=projection,
+            decay=0.9,
         )
 
     with chainer.using_config('in_recomputing', True):
@@ -80,9 +87,10 @@ def test_running_statistics():
     assert (mean == 0).all()
     call()
     e_mean, e_projection = _statistics(x, 2, 1e-3)
-    np.testing.assert_allclose(mean, 0.1 * e_mean)
+    host = chainer.get_device('@numpy')
+    np.testing.assert_allclose(host.send(mean), 0.1 * e_mean)
     # As in Chainer 7, times 6 / (6 - 1) for a batch of six.
-    np.testing.assert_allclose(projection, 0.9 * np.eye(2) + 0.1 * 6 / 5 * e_projection)
+    np.testing.assert_allclose(host.send(projection), 0.9 * np.eye(2) + 0.1 * 6 / 5 * e_projection)
 
 
 @pytest.mark.parametrize(
