@@ -32,17 +32,18 @@ def bits(value):
 
 
 def state_of(link, *optimizers):
-    """Returns parameters, gradients, persistent values, states of links and of optimizers."""
+    """Returns parameters, persistent values, states of links, gradients, states of optimizers."""
     state = {}
     for name, part in link.namedlinks():
         for key, value in vars(part).items():
             if isinstance(value, (chainer.Variable, chainerx.ndarray, int, float)):
                 state[name, key] = bits(value)
+            # Not of one that is not initialized.
+            if isinstance(value, chainer.Variable) and value._array is not None:
+                state[name, key, 'grad'] = bits(value._get_known_grad())
     for name, param in link.namedparams():
-        # Not of one that is not initialized, or that a program has replaced by ``None``.
-        if getattr(param, '_array', None) is not None:
-            state[name, 'grad'] = bits(param._get_known_grad())
-        rule = getattr(param, 'update_rule', None)  # a variable has none
+        # A variable has none, nor has what a program has replaced by ``None``.
+        rule = getattr(param, 'update_rule', None)
         if rule is not None:
             state[name, 'rule'] = bits([rule.t, rule.state, rule._fp32_param])
     for i, optimizer in enumerate(optimizers):

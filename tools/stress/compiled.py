@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CALLS_PER_CASE = 2000
-CALLS_WITHOUT_PLAN = 60  # after so many, a program ends
 MAX_ERRORS = 10
+MAX_IDLE = 40
 _FILE = '<program>'
 #: Entries of the configuration. Most calls have the first values.
 MODES = {
@@ -132,24 +132,23 @@ def _draw(form: random.Random, values: np.random.RandomState) -> tuple[Any, Any]
     return x, t
 
 
-def _run(pair: Pair, form: random.Random, values: np.random.RandomState) -> None:
-    """Runs a step, mostly with arguments of one form."""
+def _run(pair: Pair, form: random.Random, values: np.random.RandomState) -> bool:
+    """Runs a step, mostly with arguments of one form; returns whether a plan ran."""
     x, t = _draw(form, values)
     scale = form.choice((1.0,) * 15 + (1, 2.0))
     kind = form.random()
     if kind < 0.9:
-        pair.run(x, t, scale=scale)
-    elif kind < 0.92:
-        pair.run(x=x, t=t)
-    elif kind < 0.94:
-        pair.run(x, t, extra={'a': [scale]})
-    elif kind < 0.96:
-        pair.run(x, t, extra={'a': (x[:1],), 'b': x})
-    elif kind < 0.98:
+        return pair.run(x, t, scale=scale)
+    if kind < 0.92:
+        return pair.run(x=x, t=t)
+    if kind < 0.94:
+        return pair.run(x, t, extra={'a': [scale]})
+    if kind < 0.96:
+        return pair.run(x, t, extra={'a': (x[:1],), 'b': x})
+    if kind < 0.98:
         b = chainer.Variable(x, requires_grad=False)
-        pair.run(chainer.as_variable(x + 1), t, extra={'a': [scale], 'b': b})
-    else:
-        pair.run(x, t, 1.0)  # too many
+        return pair.run(chainer.as_variable(x + 1), t, extra={'a': [scale], 'b': b})
+    return pair.run(x, t, 1.0)  # too many
 
 
 class _Modes:
@@ -159,16 +158,15 @@ class _Modes:
         self._values = {'train': True}
 
     def change(self, rng: random.Random, pair: _Pair) -> None:
-        """Changes something, but mostly nothing."""
-        if rng.random() < 0.05:
+        """Changes one of them."""
+        kind = rng.random()
+        if kind < 0.4:
             name = rng.choice(list(MODES))
             self._values[name] = rng.choice(MODES[name])
-        if rng.random() < 0.05:
+        elif kind < 0.8:
             pair.number = rng.choice((None, *[0] * 10, 1, 2))
-        pair.has_seed ^= rng.random() < 0.03
-        if rng.random() < 0.2:
-            # Refused programs are tried again more often.
-            pair.function._budget.wait = pair.function._budget.sleep = 0
+        else:
+            pair.has_seed = not pair.has_seed
 
     @contextlib.contextmanager
     def apply(self) -> Iterator[None]:
@@ -217,26 +215,28 @@ def _run_program(rng: random.Random, calls: int) -> collections.Counter[str]:
     history: list[str] = []
     modes = _Modes()
     form = rng.getrandbits(32)
-    errors = 0  # in a row
-    # Many changes leave a program that raises an error at each call.
-    while function.calls < calls and errors < MAX_ERRORS:
-        if rng.random() < 0.1:
+    values = np.random.RandomState(rng.getrandbits(31))
+    errors = idle = 0  # calls in a row that raise, and that run no plan
+    # Many changes leave a program that raises at each call, or that falls back at each.
+    while function.calls < calls and errors < MAX_ERRORS and idle < MAX_IDLE:
+        # A change tests most where it makes a plan stale that has just run.
+        often = 0.2 if idle else 1.0
+        if rng.random() < 0.15 * often:
             history.append(_change(rng, pair, changes))
-        modes.change(rng, pair)
-        # Some calls in a row have one form, as those of a program have: plans become stale between.
-        if rng.random() < 0.25:
+        if rng.random() < 0.03 * often:
+            modes.change(rng, pair)
+        if rng.random() < 0.05 * often:
             form = rng.getrandbits(32)
-        values = np.random.RandomState(rng.getrandbits(31))
+        if rng.random() < 0.2:
+            # Refused programs are tried again more often.
+            function._budget.wait = function._budget.sleep = 0
         try:
             with modes.apply():
-                _run(pair, random.Random(form), values)
+                idle = 0 if _run(pair, random.Random(form), values) else idle + 1
         except (AssertionError, RuntimeError) as error:
             lines = '\n'.join(history)
             raise Finding(
                 f'{source}\n# changes\n{lines}\n{error!r}\n{function.report()}'
             ) from error
         errors = 0 if pair.outcome[0] == 'result' else errors + 1
-        # Such a program tests that calls fall back, which takes few of them.
-        if function.calls >= CALLS_WITHOUT_PLAN and function.replays == 0:
-            break
     return collections.Counter(calls=function.calls, replays=function.replays)

@@ -110,6 +110,17 @@ USER_PARTS = (
         '',
         ('model.count{i} = 3', 'model.count{i} = 1'),
     ),
+    Part(
+        'h = h + self.gate{i}\nif self.opens{i}:\n    self.gate{i} = chainer.Variable(h.array[:1])',
+        'self.gate{i}, self.opens{i} = chainer.Variable(chainerx.ones((1, 6), "f")), True',
+        '',
+        (
+            'model.opens{i} = not model.opens{i}',
+            'model.opens{i} = not model.opens{i}',
+            'model.gate{i}.cleargrad()',
+            'model.gate{i}.array *= {v}',
+        ),
+    ),
     # The target network of reinforcement learning, and moving averages.
     Part(
         'h = h + F.forget(self.online{i}, h) - self.target{i}(h).array\n'

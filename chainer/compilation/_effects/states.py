@@ -99,6 +99,7 @@ class States(Observer):
         self._updates = updates
         self._old: list[Any] = []
         self._now: list[Any] = []
+        self._grads: list[Any] = []
         self._changes: dict[tuple[int, int], Any] = {}  # by numbers of updates and of slots
         self._forms: list[tuple[Any, Any]] = []
         self._objects: list[dict[str, Any]] = []
@@ -107,6 +108,7 @@ class States(Observer):
     def start(self) -> None:
         scope = self._scope
         self._old = self._now = self._find()
+        self._grads = [_grad_of(value) for value in self._old]
         # Only the end of the recording tells whether kernels use an array. By then a graph, which
         # forms are about, may be gone.
         self._forms = [(slot_form(value, False), slot_form(value, True)) for value in self._old]
@@ -152,6 +154,7 @@ class States(Observer):
 
     def finish(self, draft: Draft) -> None:
         self.note()
+        self._check_gradients()
         used: dict[int, State] = {}  # by arrays
         # In the order of the slots, which is the one in which runs find their inputs.
         for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
@@ -207,6 +210,14 @@ class States(Observer):
             found = True
         return found
 
+    def _check_gradients(self) -> None:
+        """Raises if an array that stays has another gradient now, which no plan sets."""
+        for (owner, name), old, now, grad in zip(
+            self._scope.slots, self._old, self._now, self._grads
+        ):
+            if array_of(old) is array_of(now) and _grad_of(now) is not grad:
+                raise GraphBreak(f'the gradient of {name} of {type(owner).__name__} changes')
+
     def _check_slot(self, owner: Any, name: str, value: Any) -> None:
         # A graph through which the function went back is released.
         if slot_form(value, not self._trace.backpropagated) is None:
@@ -238,6 +249,12 @@ def slot_form(value: Any, is_used: bool) -> Any:
         return form
     # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
     return form, array.shape, array.strides, array.dtype, array.device
+
+
+def _grad_of(value: Any) -> Any:
+    array = array_of(value)
+    has_grad = type(array) is _chx_ndarray and array.is_grad_required()
+    return array.grad if has_grad else None
 
 
 def _differs(new: dict[str, Any], old: dict[str, Any], name: str) -> bool:

@@ -210,6 +210,37 @@ def test_states_that_are_one_array():
     assert pair.run(x)
 
 
+class Gated:
+    """A state that goes on, or stays and gets a gradient."""
+
+    def __init__(self):
+        self.model = chainer.Link()
+        self.model.h = chainer.Variable(array([1, 2], 'f'))
+        self.goes_on = True
+
+    def step(self, x):
+        h = self.model.h
+        h.cleargrad()
+        y = F.sum(h * h * x)
+        y.backward()
+        if self.goes_on:
+            self.model.h = chainer.Variable((h * 0.5 + 1).array)
+        return y.array
+
+    def state(self):
+        return state_of(self.model) | {'grad': bits(self.model.h.grad_var)}
+
+
+def test_gradient_of_a_state_that_stays():
+    pair = Pair(Gated)
+    pair.settle(array([3, 4], 'f'))
+    for program in pair.programs:
+        program.goes_on = False
+    for i in range(6):
+        assert not pair.run(array([i, 4], 'f'))
+    assert 'the gradient of h of Link changes' in pair.function.report()
+
+
 def test_what_a_compiled_function_within_reads():
     numbers = [2]
     inner = chainer.compile(lambda x: x * numbers[0])
