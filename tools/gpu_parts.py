@@ -24,10 +24,11 @@ _CHAINER = 'tests/chainer_tests'
 _FUNCTIONS = f'{_CHAINER}/functions_tests'
 _EXAMPLES = ['tests/example_tests', 'tests/smoke_tests']
 _CUDA_TESTS = 'tests/chainerx_tests/test_cuda'
-# cuBLAS, cuDNN, cuSOLVER, NCCL with one member, CuPy
+# cuBLAS, cuBLASLt, cuDNN, cuSOLVER, NCCL with one member, CuPy
 _FIRST = [
     f'{_CUDA_TESTS}.py::test_devices',
     f'{_CUDA_TESTS}_matmul.py::test_products',
+    f'{_CUDA_TESTS}_linear.py::test_values',
     f'{_CUDA_TESTS}_cudnn.py::test_equal_to_the_plain_kernels',
     f'{_CUDA_TESTS}_linalg.py',
     f'{_CUDA_TESTS}_groups.py::TestGroups',
@@ -87,6 +88,7 @@ PARTS = {
     'cuda-without-libraries': _tests(
         'not slow',
         *('tests/chainerx_tests/test_nn_ops.py', 'tests/chainerx_tests/test_linalg.py'),
+        f'{_CUDA_TESTS}_linear.py',
         **_ON_CUDA,
         CHAINERX_CUDA_LIBRARIES='never',
     ),

@@ -33,6 +33,7 @@ CPP_NEIGHBOURS = {
         'chainerx/core/compute_type.h',
         'chainerx/core/float16.h',
         'chainerx/ops/window.h',
+        'chainerx/backends/cuda/cublaslt_api.h',
         'chainerx/backends/cuda/cudnn_api.h',
         'chainerx/backends/native/kernels/blas.h',
     ],

@@ -21,7 +21,8 @@ extern DnnSettings (*g_dnn_settings)();
 // The version of the library that a backend has, 0 without one. The backend installs this.
 extern int (*g_dnn_version)();
 
-// Tells the program that something is slow for want of such a library. A language binding installs this.
+// Tells the program that something is slow for want of such a library, or of a function of one. A language binding
+// installs this.
 extern void (*g_warn_of_dnn)(const std::string& message);
 
 inline DnnSettings GetDnnSettings() { return g_dnn_settings == nullptr ? DnnSettings{} : g_dnn_settings(); }

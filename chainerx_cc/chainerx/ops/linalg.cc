@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "chainerx/core/operands.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/complex.h"
 #include "chainerx/ops/creation.h"
@@ -14,6 +15,7 @@
 namespace chainerx {
 
 const MatmulKernel kMatmulKernel{"matmul", kTakesComplex};
+const MatmulBiasKernel kMatmulBiasKernel{"matmul_bias", kTakesComplex};
 const MatmulSumKernel kMatmulSumKernel{"matmul_sum"};
 
 namespace {
@@ -458,12 +460,16 @@ Array Linear2D(const Array& x, const Array& w, const Array& b) {
     Dtype dtype = PromoteTypes(x.dtype(), w.dtype());
     if (b) dtype = PromoteTypes(dtype, b.dtype());
     Array out = Empty({x.shape()[0], w.shape()[0]}, dtype, x.device());
-    if (b) CopyData(b, out);
     Array xd = x.dtype() == dtype ? x : AsType(x.AsDetached(), dtype);
     // The transposed view of w, without recording.
     Array wt = internal::MakeView(w, {w.shape()[1], w.shape()[0]}, Strides{w.strides()[1], w.strides()[0]}, w.offset());
     if (wt.dtype() != dtype) wt = AsType(wt, dtype);
-    kMatmulKernel(x.device(), xd, wt, b ? 1.0 : 0.0, out);
+    if (b && HasKernel(out, kMatmulBiasKernel)) {
+        kMatmulBiasKernel(out.device(), xd, wt, b.dtype() == dtype ? b : AsType(b.AsDetached(), dtype), out);
+    } else {
+        if (b) CopyData(b, out);
+        kMatmulKernel(out.device(), xd, wt, b ? 1.0 : 0.0, out);
+    }
     if (GraphMask mask = internal::GetRecordMask({&x, &w, &b})) {
         LinearBackward backward;
         if (internal::GetRecordMask(x) != 0) backward.w = Saved{w};

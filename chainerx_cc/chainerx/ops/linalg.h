@@ -16,6 +16,11 @@ namespace chainerx {
 using MatmulKernel = KernelSlot<void(const Array& a, const Array& b, double beta, const Array& out)>;
 extern const MatmulKernel kMatmulKernel;
 
+// out = a b + bias for matrices and a vector that is added to each row; all have the same dtype. Of backends that do so
+// in one step; others copy the bias and call MatmulKernel.
+using MatmulBiasKernel = KernelSlot<void(const Array& a, const Array& b, const Array& bias, const Array& out)>;
+extern const MatmulBiasKernel kMatmulBiasKernel;
+
 // out = a[0] b[0] + a[1] b[1] + ... for matrices of float32 or float64: to the last bit what products by MatmulKernel
 // give if they are added in this order.
 using MatmulSumKernel = KernelSlot<void(const std::vector<Array>& a, const std::vector<Array>& b, const Array& out)>;

@@ -1,15 +1,13 @@
 // Convolution by cuDNN.
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "chainerx/backends/cuda/choices.h"
 #include "chainerx/backends/cuda/cudnn.h"
 #include "chainerx/backends/cuda/cudnn_convolution_plan.h"
 #include "chainerx/backends/cuda/cudnn_kernels.h"
@@ -24,7 +22,6 @@ using cudnn::ConvolutionPlan;
 using cudnn::ConvolutionTask;
 using cudnn::Rounding;
 
-constexpr size_t kMaxChoices = 4096;
 constexpr size_t kMaxMeasured = 16;
 constexpr int kTimedRuns = 3;
 constexpr int64_t kAlignment = 16;  // the most that kernels look for
@@ -61,18 +58,9 @@ Rounding GetRounding(Dtype dtype) {
 
 // How to compute a convolution; nothing: no plan will do.
 using Choice = std::optional<ConvolutionPlan>;
-using ChoicePtr = std::shared_ptr<const Choice>;
-
-// Everything on which a choice depends.
-using Key = std::array<int64_t, 27>;
-
-struct HashKey {
-    size_t operator()(const Key& key) const {
-        uint64_t hash = 0;
-        for (int64_t value : key) hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15U ^ (hash >> 29);
-        return hash;
-    }
-};
+using ConvolutionChoices = Choices<Choice, 27>;
+using ChoicePtr = ConvolutionChoices::Ptr;
+using Key = ConvolutionChoices::Key;
 
 Key MakeKey(const Dnn& dnn, const ConvolutionTask& task) {
     const DnnSettings& s = dnn.settings();
@@ -97,27 +85,8 @@ Key MakeKey(const Dnn& dnn, const ConvolutionTask& task) {
     return key;
 }
 
-// Choosing a plan takes far longer than asking for the last choice.
-class Choices {
-public:
-    ChoicePtr Find(const Key& key) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        auto found = choices_.find(key);
-        return found == choices_.end() ? nullptr : found->second;
-    }
-    void Add(const Key& key, ChoicePtr choice) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        if (choices_.size() >= kMaxChoices) choices_.clear();
-        choices_[key] = std::move(choice);
-    }
-
-private:
-    std::mutex mutex_;
-    std::unordered_map<Key, ChoicePtr, HashKey> choices_;
-};
-
-Choices& GetChoices() {
-    static auto* choices = new Choices;
+ConvolutionChoices& GetChoices() {
+    static auto* choices = new ConvolutionChoices;
     return *choices;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "chainerx/backends/cuda/cublas.h"
 #include "chainerx/backends/cuda/cuda_backend.h"
@@ -86,28 +87,19 @@ Array Readable(const Array& a) {
     return a;
 }
 
-void MatmulByBlas(const Array& a_, const Array& b_, double beta, const Array& out, BlasType type) {
-    Array a = Readable(a_);
-    Array b = Readable(b_);
+bool Fits(const Array& a, const Array& out) {
     int n = out.ndim();
+    int64_t inner = a.shape()[n - 1];
+    return out.GetTotalSize() > 0 && inner > 0 && inner <= kMaxInt && out.shape()[n - 1] <= kMaxInt &&
+           out.shape()[n - 2] <= kMaxInt && out.GetTotalSize() / (out.shape()[n - 1] * out.shape()[n - 2]) <= kMaxInt;
+}
+
+void MatmulByBlas(BlasProduct product, double beta, const Array& out) {
+    BlasGemm& gemm = product.gemm;
     int64_t item = out.GetItemSize();
-    Matrix ma = *GetMatrix(a);
-    Matrix mb = *GetMatrix(b);
-    // The transposed result, whose columns are the rows of `out`: first b, then a.
-    BlasGemm gemm{};
-    gemm.op_a = mb.op;
-    gemm.op_b = ma.op;
-    gemm.m = static_cast<int>(out.shape()[n - 1]);
-    gemm.n = static_cast<int>(out.shape()[n - 2]);
-    gemm.k = static_cast<int>(a.shape()[n - 1]);
-    gemm.lda = static_cast<int>(mb.leading);
-    gemm.ldb = static_cast<int>(ma.leading);
-    gemm.ldc = gemm.m;
     gemm.beta = beta;
-    gemm.type = type;
-    gemm.compute = GetCompute(out.dtype());
     // Dimensions of the stack that are one for all operands are merged; the last one is the batch.
-    Strides strides[] = {out.strides(), a.strides(), b.strides()};
+    Strides strides[] = {out.strides(), product.a.strides(), product.b.strides()};
     for (Strides& s : strides) s = Strides(s.begin(), s.end() - 2);
     LoopNest nest{Shape(out.shape().begin(), out.shape().end() - 2), 3, strides};
     const int64_t* steps = nest.strides[nest.ndim - 1];
@@ -115,7 +107,7 @@ void MatmulByBlas(const Array& a_, const Array& b_, double beta, const Array& ou
     gemm.stride_b = steps[1] / item;
     gemm.stride_a = steps[2] / item;
     CurrentDevice current{out.device()};
-    char* data[] = {out.raw_data(), a.raw_data(), b.raw_data()};
+    char* data[] = {out.raw_data(), product.a.raw_data(), product.b.raw_data()};
     nest.ForRows(data, 0, nest.OuterSize(), [&](int64_t batch, char* const* p) {
         gemm.batch = static_cast<int>(batch);
         gemm.c = p[0];
@@ -125,22 +117,42 @@ void MatmulByBlas(const Array& a_, const Array& b_, double beta, const Array& ou
     });
 }
 
-void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
-    if (out.GetTotalSize() == 0) return;
+}  // namespace
+
+std::optional<BlasProduct> FindBlasProduct(const Array& a, const Array& b, const Array& out) {
     std::optional<BlasType> type = GetType(out.dtype());
+    if (!type.has_value() || !Fits(a, out)) return std::nullopt;
+    BlasProduct product{Readable(a), Readable(b), {}};
     int n = out.ndim();
-    int64_t inner = a.shape()[n - 1];
-    bool fits = inner > 0 && inner <= kMaxInt;
-    fits = fits && out.GetTotalSize() / (out.shape()[n - 1] * out.shape()[n - 2]) <= kMaxInt;
-    fits = fits && out.shape()[n - 1] <= kMaxInt && out.shape()[n - 2] <= kMaxInt;
-    if (type.has_value() && fits && HasBlas()) {
-        MatmulByBlas(a, b, beta, out, *type);
+    Matrix ma = *GetMatrix(product.a);
+    Matrix mb = *GetMatrix(product.b);
+    BlasGemm& gemm = product.gemm;
+    gemm.op_a = mb.op;
+    gemm.op_b = ma.op;
+    gemm.m = static_cast<int>(out.shape()[n - 1]);
+    gemm.n = static_cast<int>(out.shape()[n - 2]);
+    gemm.k = static_cast<int>(a.shape()[n - 1]);
+    gemm.a = product.b.raw_data();
+    gemm.b = product.a.raw_data();
+    gemm.c = out.raw_data();
+    gemm.lda = static_cast<int>(mb.leading);
+    gemm.ldb = static_cast<int>(ma.leading);
+    gemm.ldc = gemm.m;
+    gemm.batch = 1;
+    gemm.type = *type;
+    gemm.compute = GetCompute(out.dtype());
+    return product;
+}
+
+void Matmul(const Array& a, const Array& b, double beta, const Array& out) {
+    std::optional<BlasProduct> product;
+    if (HasBlas()) product = FindBlasProduct(a, b, out);
+    if (product.has_value()) {
+        MatmulByBlas(std::move(*product), beta, out);
     } else {
         MatmulByTiles(a, b, beta, out);
     }
 }
-
-}  // namespace
 
 const CudaKernels g_gemm_kernels{[](Backend& backend) { kMatmulKernel.Register(backend, &Matmul); }};
 

@@ -66,8 +66,7 @@ void Layer(const RnnLayer& layer, const Array& h, const Array& c) {
         Array state = hs.Before(n);
         if (layer.kind == RnnKind::kGru) {
             Array s = Rows(layer.h_gates, start, n);
-            CopyData(layer.bh, s);
-            kMatmulKernel(device, state, wh, 1.0, s);
+            kMatmulBiasKernel(device, state, wh, layer.bh, s);
             Gru(x, s, state, y);
         } else {
             kMatmulKernel(device, state, wh, 1.0, x);
