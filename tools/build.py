@@ -38,7 +38,6 @@ CUDA_TESTS = [
         'cuda_foreign_streams cuda_graphs cuda_groups cuda_layers cuda_linalg cuda_linear '
         'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
         'random special'
-        'cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps random special'
     ).split()
 ]
 
