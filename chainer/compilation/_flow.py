@@ -130,13 +130,16 @@ def find_senders(
             return name
         found += [(*use, name) for use in uses]
     senders: dict[int, list[str]] = {}
+    starts: dict[int, int] = {}
     for call, i, _, name in sorted(found):
         # A call in a loop may be of another function each time.
         if _is_in_loop(code, call):
             return name
         taken = senders.setdefault(call, [])
         taken.append(name)
-        if len(taken) > 1 and _has_store(code, i, call):  # in what order is not clear
+        start = starts.setdefault(call, i)
+        # It may take another variable that has one of them: in what order is not clear.
+        if len(taken) > 1 and _has_store(code, start + 1, call):
             return name
     return senders
 

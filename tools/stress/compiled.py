@@ -91,6 +91,14 @@ class _Pair(Pair):
         reporter.observation = {}
         return reporter
 
+    def cut_graphs(self) -> None:
+        """Cuts the graphs of states that a failed call has left; a plan leaves none."""
+        for program in self.programs:
+            for link in program.names['program'].model.links():
+                for value in list(vars(link).values()):
+                    if type(value) is chainer.Variable:
+                        value.unchain_backward()
+
 
 def _write(rng: random.Random) -> tuple[str, list[str]]:
     """Writes a program; returns it with what may change in it."""
@@ -238,5 +246,9 @@ def _run_program(rng: random.Random, calls: int) -> collections.Counter[str]:
             raise Finding(
                 f'{source}\n# changes\n{lines}\n{error!r}\n{function.report()}'
             ) from error
-        errors = 0 if pair.outcome[0] == 'result' else errors + 1
+        if pair.outcome[0] == 'result':
+            errors = 0
+        else:
+            errors += 1
+            pair.cut_graphs()
     return collections.Counter(calls=function.calls, replays=function.replays)

@@ -61,7 +61,11 @@ MORE_PARTS = (
         'self.old{i} = chainer.Variable(h.array)',
         'self.v{i} = self.old{i} = None',
         '',
-        ('model.old{i} = None', 'model.old{i} = model.v{i}', 'model.v{i} = {v}'),
+        (
+            'model.old{i} = None',
+            'model.old{i} = chainer.Variable(model.v{i}.array)',
+            'model.v{i} = {v}',
+        ),
     ),
     Part(
         'self.peep{i}.reset_state()\nfor _ in range(self.steps{i}):\n    h = self.peep{i}(h)',

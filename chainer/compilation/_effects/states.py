@@ -211,11 +211,12 @@ class States(Observer):
         return found
 
     def _check_gradients(self) -> None:
-        """Raises if an array that stays has another gradient now, which no plan sets."""
+        """Raises if states have gradients now that no plan sets."""
         for (owner, name), old, now, grad in zip(
             self._scope.slots, self._old, self._now, self._grads
         ):
-            if array_of(old) is array_of(now) and _grad_of(now) is not grad:
+            stays = array_of(old) is array_of(now)
+            if _grad_of(now) is not (grad if stays else None):
                 raise GraphBreak(f'the gradient of {name} of {type(owner).__name__} changes')
 
     def _check_slot(self, owner: Any, name: str, value: Any) -> None:
@@ -253,8 +254,12 @@ def slot_form(value: Any, is_used: bool) -> Any:
 
 def _grad_of(value: Any) -> Any:
     array = array_of(value)
-    has_grad = type(array) is _chx_ndarray and array.is_grad_required()
-    return array.grad if has_grad else None
+    if type(array) is not _chx_ndarray:
+        return None
+    try:
+        return array.grad
+    except chainerx.ChainerxError:  # a result, which does not keep its gradient
+        return None
 
 
 def _differs(new: dict[str, Any], old: dict[str, Any], name: str) -> bool:

@@ -33,7 +33,7 @@ def is_own_object(value: Any) -> bool:
         return is_framework_code(value.__code__)
     if issubclass(kind, type):
         return is_framework_module(value.__module__)
-    is_imported = kind is types.ModuleType or kind.__module__ == 'typing'
+    is_imported = kind is types.ModuleType
     return value is None or is_imported or is_framework_module(kind.__module__)
 
 

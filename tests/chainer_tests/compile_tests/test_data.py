@@ -164,3 +164,11 @@ def test_n_step_links(name, dropout):
         rng = np.random.RandomState(i)
         pair.run([array(rng.rand(n, 4), 'f') for n in lengths])
     assert pair.function.replays >= 7, pair.function.report()
+
+
+def test_dtypes():
+    """That the classes of NumPy's dtypes have a metaclass in C does not matter."""
+    compiled = chainer.compile(lambda x: x * (1 + isinstance(x.dtype, np.dtype)))
+    for i in range(4):
+        assert (compiled(array([i], 'f')) == i * 2).all()
+    assert compiled.replays == 2, compiled.report()

@@ -153,6 +153,25 @@ def test_forms(form, dtype, shares):
     assert not has_gaps or 'with gaps' in compiled.report()
 
 
+def _first(x, y):
+    z = x
+    x, y = device.send((z, y))
+    return x - y * 2
+
+
+def _last(x, y):
+    z = x
+    y, x = device.send((y, z))
+    return x - y * 2
+
+
+@pytest.mark.parametrize('function', [_first, _last])
+def test_order_of_arrays(function):
+    """Equal arrays at first do not tell in what order a call takes them."""
+    same = numbers(0, 3)
+    compare(function, [(same, same.copy())] * 4 + [(numbers(i, 3), same) for i in range(4)])
+
+
 # -- what Python reads
 
 

@@ -339,7 +339,7 @@ class TestRefusals:
         def step(x, t):
             F.softmax_cross_entropy(model(x), t).backward()
 
-        self.check(path, step, digits()[0], 'gradients of earlier calls')
+        self.check(path, step, digits()[0], 'saved: it adds to gradients of earlier calls')
 
     def test_states(self, path):
         model = chainer.Chain()

@@ -241,6 +241,20 @@ def test_gradient_of_a_state_that_stays():
     assert 'the gradient of h of Link changes' in pair.function.report()
 
 
+@pytest.mark.parametrize('retains', [True, False])
+def test_gradient_of_a_new_state(retains):
+    class Retaining(Gated):
+        def step(self, x):
+            self.model.h = h = self.model.h * x
+            F.sum(h * h).backward(retain_grad=retains)
+            h.unchain_backward()
+
+    pair = Pair(Retaining)
+    for i in range(6):
+        pair.run(array([i, 4], 'f'))
+    assert (pair.function.replays == 0) is retains, pair.function.report()
+
+
 def test_what_a_compiled_function_within_reads():
     numbers = [2]
     inner = chainer.compile(lambda x: x * numbers[0])

@@ -10,6 +10,7 @@ import warnings
 
 import numpy
 import pytest
+from helpers.compiled import DEVICE, array
 
 import chainer
 import chainer.functions as F
@@ -201,3 +202,16 @@ def test_wrong_callbacks(wrong):
         with pytest.raises(TypeError, match='expected functions, not'):
             chainerx._core._CallListener().start(*callbacks)
         assert sys.getprofile() is None
+
+
+def test_modes_that_a_function_leaves():
+    def step(x):
+        is_first = chainerx.get_default_device().name == DEVICE
+        chainerx.set_default_device('native:1' if is_first else DEVICE)
+        return x * 2
+
+    compiled = chainer.compile(step)
+    with chainerx.using_device(DEVICE):
+        for i in range(5):
+            assert (compiled(array([i], 'f')) == i * 2).all()
+    assert 'no plan: the state of the thread changes' in compiled.report()
