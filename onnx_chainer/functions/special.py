@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from onnx_chainer.functions._declare import converts, row
 
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
 # erfcx(x) = t exp(P(t)) with t = 1 / (1 + x / 2), for x >= 0, to seven digits (W. Press et al.,
 # Numerical Recipes in C, 6.2).
 _ERFCX = (
-    (0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807)
-    + (-0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223),
-)
+    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807,
+    -0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223,
+)  # fmt: skip
 
 
-def _polynomial(g, coefficients, x, dtype=numpy.float64):
-    """Horner's rule, from the highest power on."""
-    y = g.const(coefficients[0], dtype)
+def _const(g, value):
+    return g.const(value, numpy.float64)
+
+
+def _polynomial(g, coefficients, x):
+    """Horner's rule in float64, from the highest power on."""
+    y = _const(g, coefficients[0])
     for c in coefficients[1:]:
-        y = g.Add(g.Mul(y, x), g.const(c, dtype))
+        y = g.Add(g.Mul(y, x), _const(g, c))
     return y
 
 
+def _in_float64(body):
+    """A converter whose ``body`` takes and gives float64."""
+
+    def convert(g, f, x):
+        return g.cast(body(g, g.cast(x, numpy.float64)), g.dtype())
+
+    return convert
+
+
 def _log_erfcx(g, x):
-    """Logarithm of ``exp(x**2) erfc(x)`` for positive numbers of float64."""
-    number = _float64(g)
-    t = g.Div(number(1), g.Add(number(1), g.Mul(x, number(0.5))))
-    return g.Add(g.Log(t), _polynomial(g, _ERFCX[0], t))
+    """Logarithm of ``exp(x**2) erfc(x)`` for positive numbers."""
+    t = g.Div(_const(g, 1), g.Add(_const(g, 1), g.Mul(x, _const(g, 0.5))))
+    return g.Add(g.Log(t), _polynomial(g, _ERFCX, t))
 
 
-@converts('Erfcx')
-def convert_Erfcx(g, f, x):
-    """Of a polynomial, to seven digits."""
-    number = _float64(g)
-    z = g.cast(x, numpy.float64)
-    y = g.Exp(_log_erfcx(g, g.Abs(z)))
-    other = g.Sub(g.Mul(g.Exp(g.Mul(z, z)), number(2)), y)
-    return g.cast(g.Where(g.Less(z, number(0)), other, y), g.dtype())
+def _erfcx(g, x):
+    y = g.Exp(_log_erfcx(g, g.Abs(x)))
+    other = g.Sub(g.Mul(g.Exp(g.Mul(x, x)), _const(g, 2)), y)
+    return g.Where(g.Less(x, _const(g, 0)), other, y)
 
 
-@converts('LogNdtr')
-def convert_LogNdtr(g, f, x):
-    """Of a polynomial, to seven digits."""
-    number = _float64(g)
-    z = g.Mul(g.cast(x, numpy.float64), number(math.sqrt(0.5)))
+def _log_ndtr(g, x):
+    z = g.Mul(x, _const(g, math.sqrt(0.5)))
     # The logarithm of ndtr(-abs(x)).
-    tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.Mul(z, z)), number(math.log(0.5)))
-    y = g.Where(g.Less(z, number(0)), tail, g.Log(g.Sub(number(1), g.Exp(tail))))
-    return g.cast(y, g.dtype())
+    tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.Mul(z, z)), _const(g, math.log(0.5)))
+    return g.Where(g.Less(z, _const(g, 0)), tail, g.Log(g.Sub(_const(g, 1), g.Exp(tail))))
 
 
 # Rational approximation of the normal quantile, to nine digits (P. Acklam).
@@ -69,102 +80,70 @@ _TAIL = (
 
 
 def _quantile(g, p):
-    """Normal quantile in float64."""
-    p = g.cast(p, numpy.float64)
-
-    number = _float64(g)
-    q = g.Sub(p, number(0.5))
+    """Normal quantile."""
+    q = g.Sub(p, _const(g, 0.5))
     r = g.Mul(q, q)
     central = g.Mul(g.Div(_polynomial(g, _CENTRAL[0], r), _polynomial(g, _CENTRAL[1], r)), q)
-    lower = g.Less(q, number(0))
-    least = g.Where(lower, p, g.Sub(number(1), p))
-    t = g.Sqrt(g.Mul(g.Log(least), number(-2)))
+    lower = g.Less(q, _const(g, 0))
+    least = g.Where(lower, p, g.Sub(_const(g, 1), p))
+    t = g.Sqrt(g.Mul(g.Log(least), _const(g, -2)))
     tail = g.Div(_polynomial(g, _TAIL[0], t), _polynomial(g, _TAIL[1], t))
     tail = g.Where(lower, tail, g.Neg(tail))
-    return g.Where(g.Less(least, number(0.02425)), tail, central)
+    return g.Where(g.Less(least, _const(g, 0.02425)), tail, central)
 
 
-@converts('ErfInv')
-def convert_ErfInv(g, f, x):
-    """Of a rational approximation of the normal quantile, to nine digits."""
-    wide = g.cast(x, numpy.float64)
-    half = g.const(0.5, numpy.float64)
-    y = _quantile(g, g.Add(g.Mul(wide, half), half))
-    return g.cast(g.Mul(y, g.const(math.sqrt(0.5), numpy.float64)), g.dtype())
+def _scaled_quantile(g, p, scale):
+    return g.Mul(_quantile(g, p), _const(g, scale))
 
 
-@converts('ErfcInv')
-def convert_ErfcInv(g, f, x):
-    """Of a rational approximation of the normal quantile, to nine digits."""
-    wide = g.cast(x, numpy.float64)
-    y = _quantile(g, g.Mul(wide, g.const(0.5, numpy.float64)))
-    return g.cast(g.Mul(y, g.const(-math.sqrt(0.5), numpy.float64)), g.dtype())
+def _erfinv(g, x):
+    half = _const(g, 0.5)
+    return _scaled_quantile(g, g.Add(g.Mul(x, half), half), math.sqrt(0.5))
 
 
-@converts('LGamma')
-def convert_LGamma(g, f, x):
-    """Of Stirling's series, for positive numbers."""
-    number = _float64(g)
-    z, shifted = _shift_up(g, x)
-    log_product = g.Log(shifted)
-    inverse = g.Div(number(1), z)
-    square = g.Mul(inverse, inverse)
-    series = number(_STIRLING[-1])
-    for c in _STIRLING[-2::-1]:
-        series = g.Add(g.Mul(series, square), number(c))
-    series = g.Mul(series, inverse)
-    y = g.Mul(g.Sub(z, number(0.5)), g.Log(z))
-    y = g.Add(g.Sub(y, z), number(0.5 * math.log(2 * math.pi)))
-    return g.cast(g.Sub(g.Add(y, series), log_product), g.dtype())
+def _erfcinv(g, x):
+    return _scaled_quantile(g, g.Mul(x, _const(g, 0.5)), -math.sqrt(0.5))
 
 
-# Coefficients of Stirling's series: B(2k) / (2k (2k - 1)), and of the one of digamma: B(2k) / 2k.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-
-
-_DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760)
-
-
+# Coefficients of Stirling's series: B(2k) / (2k (2k - 1)), and of the one of digamma: B(2k) / 2k,
+# from the highest k on.
+_STIRLING = (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+_DIGAMMA = (-691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+# The series converge from here on; a smaller x is x + _SHIFTS less some terms.
 _SHIFTS = 8
 
 
-def _float64(g):
-    return lambda value: g.const(value, numpy.float64)
+def _shifted(g, x):
+    """``x``, ``x + 1``, ... up to the number for which the series converge."""
+    return [x, *(g.Add(x, _const(g, i)) for i in range(1, _SHIFTS + 1))]
 
 
-def _shift_up(g, x):
-    """``x + 8`` in float64, where series converge, and ``x (x + 1) ... (x + 7)``."""
-    number = _float64(g)
-    z = g.cast(x, numpy.float64)
-    product = z
-    for i in range(1, _SHIFTS):
-        product = g.Mul(product, g.Add(z, number(i)))
-    return g.Add(z, number(_SHIFTS)), product
+def _lgamma(g, x):
+    *below, z = _shifted(g, x)
+    inverse = g.Div(_const(g, 1), z)
+    series = g.Mul(_polynomial(g, _STIRLING, g.Mul(inverse, inverse)), inverse)
+    y = g.Mul(g.Sub(z, _const(g, 0.5)), g.Log(z))
+    y = g.Add(g.Sub(y, z), _const(g, 0.5 * math.log(2 * math.pi)))
+    return g.Sub(g.Add(y, series), g.Log(functools.reduce(g.Mul, below)))
 
 
-@converts('DiGamma')
-def convert_DiGamma(g, f, x):
-    """Of an asymptotic series, for positive numbers."""
-    number = _float64(g)
-    z = g.cast(x, numpy.float64)
-    y = g.Neg(g.Div(number(1), z))
-    for i in range(1, _SHIFTS):
-        y = g.Sub(y, g.Div(number(1), g.Add(z, number(i))))
-    z = g.Add(z, number(_SHIFTS))
-    inverse = g.Div(number(1), z)
+def _digamma(g, x):
+    *below, z = _shifted(g, x)
+    inverse = g.Div(_const(g, 1), z)
     square = g.Mul(inverse, inverse)
-    series = number(_DIGAMMA[-1])
-    for c in _DIGAMMA[-2::-1]:
-        series = g.Add(g.Mul(series, square), number(c))
-    y = g.Add(y, g.Sub(g.Log(z), g.Mul(inverse, number(0.5))))
-    return g.cast(g.Sub(y, g.Mul(series, square)), g.dtype())
+    y = g.Sub(g.Log(z), g.Mul(inverse, _const(g, 0.5)))
+    y = g.Sub(y, g.Mul(_polynomial(g, _DIGAMMA, square), square))
+    return functools.reduce(g.Sub, [g.Div(_const(g, 1), each) for each in below], y)
 
 
-row(
-    'Ndtri',
-    'Of a rational approximation, to nine digits.',
-    lambda g, f, p: g.cast(_quantile(g, p), g.dtype()),
-)
+row('Erfcx', 'Of a polynomial, to seven digits.', _in_float64(_erfcx))
+row('LogNdtr', 'Of a polynomial, to seven digits.', _in_float64(_log_ndtr))
+row('Ndtri', 'Of a rational approximation, to nine digits.', _in_float64(_quantile))
+_OF_QUANTILE = 'Of a rational approximation of the normal quantile, to nine digits.'
+row('ErfInv', _OF_QUANTILE, _in_float64(_erfinv))
+row('ErfcInv', _OF_QUANTILE, _in_float64(_erfcinv))
+row('LGamma', "Of Stirling's series, for positive numbers.", _in_float64(_lgamma))
+row('DiGamma', 'Of an asymptotic series, for positive numbers.', _in_float64(_digamma))
 
 
 @converts('Scan')

@@ -47,17 +47,13 @@ def gelu(x, *, approximate):
     return F.gelu(x)
 
 
-def _along(function):
-    """An operator along an axis; below opset 13, along all axes from it on."""
-
-    def call(node, x, *, axis):
-        if node.opset >= 13:
-            return function(x, axis=axis)
-        axis %= max(x.ndim, 1)
-        rows = math.prod(x.shape[:axis])
-        return F.reshape(function(F.reshape(x, (rows, -1 if rows else 0)), axis=1), x.shape)
-
-    return call
+def along(function, x, axis, opset):
+    """A function along an axis; below opset 13, along all axes from it on."""
+    if opset >= 13:
+        return function(x, axis=axis)
+    axis %= max(x.ndim, 1)
+    rows = math.prod(x.shape[:axis])
+    return F.reshape(function(F.reshape(x, (rows, -1 if rows else 0)), axis=1), x.shape)
 
 
 def _largest(x, axis):
@@ -66,12 +62,17 @@ def _largest(x, axis):
     return (steps == xp.expand_dims(a.argmax(axis=axis), axis)).astype(a.dtype)
 
 
-operators({'Softmax': _along(F.softmax), 'LogSoftmax': _along(F.log_softmax)})
+operators(
+    {
+        'Softmax': lambda node, x, *, axis: along(F.softmax, x, axis, node.opset),
+        'LogSoftmax': lambda node, x, *, axis: along(F.log_softmax, x, axis, node.opset),
+    }
+)
 
 
 @operator('Hardmax', takes=ARRAYS)
 def hardmax(node, x, *, axis):
-    return v.array_of(_along(_largest)(node, x, axis=axis))
+    return v.array_of(along(_largest, x, axis, node.opset))
 
 
 @operator('Dropout', host=(1, 2))

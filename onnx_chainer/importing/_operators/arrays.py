@@ -215,8 +215,7 @@ def reverse_sequence(x, lengths, *, batch_axis, time_axis):
     lengths = lengths[None, :]
     places = np.where(steps < lengths, lengths - 1 - steps, steps)
     swapped = F.moveaxis(x, (time_axis, batch_axis), (0, 1))
-    columns = np.broadcast_to(np.arange(places.shape[1]), places.shape).copy()
-    y = F.get_item(swapped, (v.like(x, places), v.like(x, columns)))
+    y = F.get_item(swapped, (v.like(x, places), v.like(x, np.arange(count))))
     return F.moveaxis(y, (0, 1), (time_axis, batch_axis))
 
 

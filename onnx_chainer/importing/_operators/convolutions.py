@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 
 import numpy as np
 
@@ -135,31 +135,14 @@ def _deconvolve(x, w, b, windows, pad, size, group):
 def col2im(x, image_shape, block_shape, **attributes):
     windows = Windows(v.ints(image_shape), v.ints(block_shape), **attributes)
     full = [n + sum(pair) for n, pair in zip(windows.shape, windows.pads)]
-    steps = windows.outs
-    blocks = F.reshape(x, (x.shape[0], -1, int(np.prod(windows.kernel)), *steps))
-    y = None
-    for i, offset in enumerate(itertools.product(*map(range, windows.kernel))):
-        # Puts zeros between the columns of one element of the block, and moves them to its place.
-        part = blocks[:, :, i]
-        for axis, (s, step) in enumerate(zip(windows.strides, steps), 2):
-            part = _dilate(part, axis, s, step)
-        before = [o * d for o, d in zip(offset, windows.dilations)]
-        part = pad_spatial(part, [(o, n - o - m) for o, n, m in zip(before, full, part.shape[2:])])
-        y = part if y is None else y + part
-    cut = tuple(slice(before, before + n) for n, (before, _) in zip(windows.shape, windows.pads))
-    return y[(slice(None), slice(None), *cut)]
-
-
-def _dilate(x, axis, stride, steps):
-    """Puts ``stride - 1`` zeros between elements along an axis."""
-    if stride == 1:
-        return x
-    wide = F.expand_dims(x, axis + 1)
-    pad = [(0, 0)] * wide.ndim
-    pad[axis + 1] = (0, stride - 1)
-    wide = F.pad(wide, pad, 'constant', constant_values=0)
-    wide = F.reshape(wide, (*x.shape[:axis], stride * steps, *x.shape[axis + 1 :]))
-    return wide[(slice(None),) * axis + (slice(0, stride * (steps - 1) + 1),)]
+    taps = math.prod(windows.kernel)
+    v.checked_size((taps, taps), x.dtype.itemsize)
+    # The adjoint of gathering windows: a deconvolution, with ones where a channel meets its tap.
+    columns = F.reshape(x, (-1, taps, *windows.outs))
+    ones = v.like(x, np.eye(taps, dtype=x.dtype).reshape(taps, 1, *windows.kernel))
+    y = _deconvolve(columns, ones, None, windows, (0,) * len(full), full, 1)
+    y = pad_spatial(y, [(-before, -behind) for before, behind in windows.pads])
+    return F.reshape(y, (x.shape[0], -1, *windows.shape))
 
 
 @operator('DeformConv')
@@ -168,7 +151,7 @@ def deform_conv(x, w, offset, b, mask, *, group, kernel_shape, offset_group, **a
     steps = offset.shape[2:]
     if windows.outs != steps:
         raise ValueError(f'the offsets have the spatial shape {steps}, not that of the output')
-    taps = int(np.prod(windows.kernel))
+    taps = math.prod(windows.kernel)
     batch, channels = x.shape[:2]
     offset = F.reshape(offset, (batch, offset_group, taps, len(steps), *steps))
     groups = []

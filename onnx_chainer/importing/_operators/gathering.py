@@ -31,18 +31,21 @@ def gather(x, indices, *, axis):
 
 
 def _grid(indices, axis, shape):
-    """Indices of all axes for indices along one."""
-    axis = v.axis_of(axis, len(shape))
-    indices = nonnegative(indices, shape[axis])
-    places = np.ogrid[tuple(slice(n) for n in indices.shape)]
-    places = [np.broadcast_to(place, indices.shape).copy() for place in places]
+    """Indices of all axes of a shape for indices along one."""
+    places = list(np.ogrid[tuple(slice(n) for n in shape)])
     places[axis] = indices
-    return places
+    return [np.array(i) for i in np.broadcast_arrays(*places)]
+
+
+def take_along(x, indices, axis):
+    """Elements at indices of the host along an axis, which count from the front."""
+    return F.get_item(x, tuple(v.like(x, i) for i in _grid(indices, axis, indices.shape)))
 
 
 @operator('GatherElements', host=(1,), any_dtype=True)
 def gather_elements(x, indices, *, axis):
-    return F.get_item(x, tuple(v.like(x, i) for i in _grid(indices, axis, x.shape)))
+    axis = v.axis_of(axis, x.ndim)
+    return take_along(x, nonnegative(indices, x.shape[axis]), axis)
 
 
 def _points(indices, shape):
@@ -98,7 +101,9 @@ def scatter_without_reduction(x, indices, updates, *, axis):
 
 @operator('ScatterElements', host=(1,), any_dtype=True)
 def scatter_elements(x, indices, updates, *, axis, reduction):
-    return scatter(x, _grid(indices, axis, x.shape), updates, reduction)
+    axis = v.axis_of(axis, x.ndim)
+    places = _grid(nonnegative(indices, x.shape[axis]), axis, indices.shape)
+    return scatter(x, places, updates, reduction)
 
 
 @operator('ScatterND', host=(1,), any_dtype=True)
@@ -114,13 +119,9 @@ def tensor_scatter(past, update, begin, *, axis, mode):
     steps = begin[:, None] + np.arange(count)
     if mode == 'circular':
         steps %= length
-    places = list(np.ogrid[tuple(slice(n) for n in update.shape)])
-    places[axis] = steps.reshape(
-        (-1,) + (1,) * (axis - 1) + (count,) + (1,) * (past.ndim - 1 - axis)
-    )
     nonnegative(steps, length)
-    places = [np.array(i) for i in np.broadcast_arrays(*places)]
-    return scatter(past, places, update, 'none')
+    steps = steps.reshape((-1,) + (1,) * (axis - 1) + (count,) + (1,) * (past.ndim - 1 - axis))
+    return scatter(past, _grid(steps, axis, update.shape), update, 'none')
 
 
 @operator('Compress', takes=ARRAYS)

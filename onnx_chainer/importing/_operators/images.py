@@ -14,6 +14,7 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import HOST, operator
+from .arrays import part
 
 _ROUND = {
     'round_prefer_floor': lambda x: np.ceil(x - 0.5),
@@ -37,7 +38,7 @@ class _Resampling:
         length = x.shape[axis]
         if self.mode == 'nearest':
             nearest = np.clip(_ROUND[self.nearest_mode](places), 0, length - 1).astype(np.int64)
-            return F.get_item(x, (slice(None),) * axis + (v.like(x, nearest),))
+            return part(x, axis, v.like(x, nearest))
         stretch = max(1.0, 1 / scale) if self.antialias else 1.0
         weights = v.like(x, self._weights(places, length, stretch).astype(x.dtype))
         return F.moveaxis(F.tensordot(x, weights, axes=((axis,), (1,))), -1, axis)

@@ -56,7 +56,7 @@ class PoolWindows(Windows):
         return tuple(before for before, _ in self.needed)
 
     def parts(self, x, value=None):
-        """Yields the offset in the window and the elements there of all windows.
+        """Yields, for each offset in the window, the elements there of all windows.
 
         ``x`` is padded by a value; without one, it has its padding.
         """
@@ -66,11 +66,11 @@ class PoolWindows(Windows):
             index = [slice(None), slice(None)]
             for o, d, s, out in zip(offset, self.dilations, self.strides, self.counts):
                 index.append(slice(o * d, o * d + (out - 1) * s + 1, s))
-            yield offset, F.get_item(x, tuple(index))
+            yield F.get_item(x, tuple(index))
 
     def combine(self, function, x, value=None):
         """Combines the elements of each window by a function of two arrays."""
-        return functools.reduce(function, (part for _, part in self.parts(x, value)))
+        return functools.reduce(function, self.parts(x, value))
 
     def sizes(self, x, include_pad):
         """How many elements each window has; padding that rounding up adds counts in no case."""
@@ -121,25 +121,14 @@ def _largest(x, windows):
 def _argmax(x, windows, storage_order):
     """The places of the largest elements in the input without padding, counted over all axes."""
     shape = x.shape[2:]
-    parts, places = [], []
-    # How many elements lie between neighbors along each axis.
-    sizes = shape if storage_order else shape[::-1]
-    weights = np.cumprod((1, *sizes[:-1]))[:: 1 if storage_order else -1]
-    for offset, part in windows.parts(x, -math.inf):
-        place = 0
-        for axis, (o, d, s, out, (before, _)) in enumerate(
-            zip(offset, windows.dilations, windows.strides, windows.counts, windows.needed)
-        ):
-            steps = (np.arange(out) * s + o * d - before) * weights[axis]
-            place = place + steps.reshape((-1,) + (1,) * (len(shape) - 1 - axis))
-        parts.append(v.array_of(part))
-        places.append(place)
-    best = np.argmax(np.stack(parts), axis=0)
-    places = np.stack(places)[:, None, None]
-    places = np.broadcast_to(places, (len(parts), *parts[0].shape))
-    inside = np.take_along_axis(places, best[None], axis=0)[0]
-    images = np.arange(x.shape[0] * x.shape[1]).reshape(x.shape[:2] + (1,) * len(shape))
-    return (inside + images * math.prod(shape)).astype(np.int64)
+    size = math.prod(shape)
+    image = np.arange(size, dtype=np.float64).reshape(shape, order='F' if storage_order else 'C')
+    parts = [part.array for part in windows.parts(x, -math.inf)]
+    places = [part.array for part in windows.parts(image[None, None], 0.0)]
+    best = np.argmax(parts, axis=0)
+    inside = np.take_along_axis(np.stack(places), best[None], axis=0)[0]
+    first = size * np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *[1] * len(shape))
+    return inside.astype(np.int64) + first
 
 
 def _average_pool(node, x, windows, count_include_pad):

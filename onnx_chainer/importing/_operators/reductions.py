@@ -8,6 +8,8 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import ARRAYS, operator, operators
+from .arrays import part
+from .gathering import take_along
 
 
 def _reduction(differentiable, plain):
@@ -119,18 +121,17 @@ def _cumulative(name, start):
 
     def call(x, axis, *, exclusive, reverse):
         axis = v.axis_of(v.scalar(axis), x.ndim)
-        front = (slice(None),) * axis
         if reverse:
-            x = F.get_item(x, (*front, slice(None, None, -1)))
+            x = F.flip(x, axis)
         if exclusive:
             shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
             first = v.like(x, np.full(shape, start, x.dtype))
-            x = F.concat((first, F.get_item(x, (*front, slice(0, -1)))), axis=axis)
+            x = F.concat((first, part(x, axis, slice(0, -1))), axis=axis)
         if v.is_float(x):
             y = getattr(F, name)(x, axis)
         else:
             y = v.calling_arrays(plain, x, axis=axis)
-        return F.get_item(y, (*front, slice(None, None, -1))) if reverse else y
+        return F.flip(y, axis) if reverse else y
 
     return call
 
@@ -152,7 +153,4 @@ def top_k(x, k, *, axis, largest):
     else:
         order = np.argsort(array, axis=axis, kind='stable')
     order = np.take(order, np.arange(k), axis=axis).astype(np.int64)
-    places = list(np.ogrid[tuple(slice(n) for n in order.shape)])
-    places[axis] = order
-    places = tuple(v.like(x, np.array(i)) for i in np.broadcast_arrays(*places))
-    return F.get_item(x, places), v.like(x, order)
+    return take_along(x, order, axis), v.like(x, order)

@@ -7,15 +7,14 @@ have one element.
 from __future__ import annotations
 
 import functools
-import math
-import operator as operators_of_python
 
 import numpy as np
 
 import chainer.functions as F
 
 from .. import _values as v
-from ..registry import HOST, operator
+from ..registry import HOST, operator, operators
+from .activations import along
 from .pooling import average_pool
 from .quantization import matmul_integer, quantize
 
@@ -42,7 +41,16 @@ def _rounded(y, scale, zero, like):
     return quantize(v.array_of(y), _single(scale), zero, zero.dtype)
 
 
-def _elementwise(function):
+def _unary(function):
+    """An operator of one quantized input, whose attributes the function takes."""
+
+    def call(x, x_scale, x_zero, scale, zero, **attributes):
+        return _rounded(function(_numbers(x, x_scale, x_zero), **attributes), scale, zero, x)
+
+    return call
+
+
+def _binary(function):
     def call(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero):
         y = function(_numbers(a, a_scale, a_zero), _numbers(b, b_scale, b_zero))
         return _rounded(y, scale, zero, a)
@@ -50,18 +58,32 @@ def _elementwise(function):
     return call
 
 
-_enter('QLinearAdd')(_elementwise(operators_of_python.add))
-_enter('QLinearMul')(_elementwise(operators_of_python.mul))
+def _global_average_pool(x, channels_last):
+    first = 1 if channels_last else 2
+    return x.mean(tuple(range(first, first + x.ndim - 2)), keepdims=True)
 
 
-@_enter('QLinearSigmoid')
-def sigmoid(x, x_scale, x_zero, scale, zero):
-    return _rounded(F.sigmoid(_numbers(x, x_scale, x_zero)), scale, zero, x)
+def _average_pool(x, auto_pad, channels_last, **attributes):
+    if channels_last or auto_pad not in ('NOTSET', 'VALID'):
+        raise ValueError(f'channels_last and auto_pad {auto_pad!r} are not supported')
+    return average_pool(None, x, auto_pad=auto_pad, dilations=None, **attributes)
 
 
-@_enter('QLinearLeakyRelu')
-def leaky_relu(x, x_scale, x_zero, scale, zero, *, alpha):
-    return _rounded(F.leaky_relu(_numbers(x, x_scale, x_zero), alpha), scale, zero, x)
+operators(
+    {
+        'QLinearAdd': _binary(np.add),
+        'QLinearMul': _binary(np.multiply),
+        'QLinearSigmoid': _unary(F.sigmoid),
+        'QLinearLeakyRelu': _unary(lambda x, alpha: F.leaky_relu(x, alpha)),
+        'QLinearGlobalAveragePool': _unary(_global_average_pool),
+        'QLinearAveragePool': _unary(_average_pool),
+        'QLinearSoftmax': _unary(
+            lambda x, axis, opset: along(F.softmax, x, v.axis_of(axis, x.ndim), opset)
+        ),
+    },
+    takes=HOST,
+    domain='com.microsoft',
+)
 
 
 @_enter('QLinearConcat')
@@ -70,37 +92,6 @@ def concat(scale, zero, *inputs, axis):
         raise ValueError(f'it has {len(inputs) + 2} inputs')
     parts = [_numbers(*inputs[i : i + 3]) for i in range(0, len(inputs), 3)]
     return _rounded(np.concatenate(parts, v.axis_of(axis, parts[0].ndim)), scale, zero, zero)
-
-
-@_enter('QLinearGlobalAveragePool')
-def global_average_pool(x, x_scale, x_zero, scale, zero, *, channels_last):
-    first = 1 if channels_last else 2
-    axes = tuple(range(first, first + x.ndim - 2))
-    return _rounded(_numbers(x, x_scale, x_zero).mean(axes, keepdims=True), scale, zero, x)
-
-
-@_enter('QLinearAveragePool')
-def quantized_average_pool(
-    node, x, x_scale, x_zero, scale, zero, *, auto_pad, channels_last, **attributes
-):
-    if channels_last or auto_pad not in ('NOTSET', 'VALID'):
-        raise ValueError(f'channels_last and auto_pad {auto_pad!r} are not supported')
-    y = average_pool(
-        node, _numbers(x, x_scale, x_zero), auto_pad=auto_pad, dilations=None, **attributes
-    )
-    return _rounded(y, scale, zero, x)
-
-
-@_enter('QLinearSoftmax')
-def softmax(x, x_scale, x_zero, scale, zero, *, axis, opset):
-    y = _numbers(x, x_scale, x_zero)
-    axis = v.axis_of(axis, x.ndim)
-    if opset < 13:  # all axes from one on
-        rows = math.prod(x.shape[:axis])
-        y = F.softmax(y.reshape(rows, -1 if rows else 0), axis=1).array.reshape(x.shape)
-    else:
-        y = F.softmax(y, axis=axis)
-    return _rounded(y, scale, zero, x)
 
 
 @_enter('QLinearWhere')
