@@ -1436,3 +1436,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = 'flo
 
 def frombuffer(buffer: Any, dtype: DTypeLike | None = 'float32', count: int = -1, offset: int = 0, device: _DeviceLike = None) -> ndarray:
     """Makes a one-dimensional array from a copy of the bytes of a buffer."""
+
+# ---- factorization
+
+def _inverse_sqrt(a: ndarray) -> ndarray:
+    """Inverse square roots of positive definite matrices."""
