@@ -40,6 +40,14 @@ def _spectral(np, x):
     return (v * (w + np.arange(x.shape[-1]))) @ _h(np, v)
 
 
+def _inverse_sqrt(np, x):
+    a = _positive(np, x)
+    if np is chainerx:
+        return chainerx._core._inverse_sqrt(a)
+    w, v = np.linalg.eigh(a)
+    return (v / np.sqrt(w)) @ _h(np, v)
+
+
 def _eigenvectors(np, x):
     """Elements of the projections to the eigenvectors."""
     v = np.linalg.eigh(_hermitian(np, x))[1]
@@ -75,6 +83,7 @@ CASES = {
     'cholesky': (lambda np, a: np.linalg.cholesky(_positive(np, a)), SQUARE),
     'cholesky_stack': (lambda np, a: np.linalg.cholesky(_positive(np, a)), STACK),
     'eigvalsh': (lambda np, a: np.linalg.eigvalsh(_hermitian(np, a)), SQUARE),
+    'inverse_sqrt': (_inverse_sqrt, SQUARE),
     'eigh': (_spectral, SQUARE),
     'eigh_stack': (_spectral, STACK),
     'eigenvectors': (_eigenvectors, SQUARE),

@@ -39,6 +39,11 @@ def _solve(a, b):
     return y[..., 0] if b.ndim == 1 else y
 
 
+def _inverse_sqrt(a):
+    w, v = np.linalg.eigh(a)
+    return v / np.sqrt(w)[..., None, :] @ v.swapaxes(-1, -2)
+
+
 def _qr(a, mode='reduced'):
     ys = np.linalg.qr(a, mode)
     return ys if mode == 'r' else tuple(ys)
@@ -77,6 +82,7 @@ ROWS = [
     linalg('svd', _svd, [[regular(3, 3), {'full_matrices': False}], [regular(4, 3), {'full_matrices': False}], [regular(2, 2, 3), {'full_matrices': False}], [regular(4, 3), {'compute_uv': False}]], call=_signs, wrong=_NO_MATRIX),
     linalg('cholesky', np.linalg.cholesky, [[definite(3, 3)], [definite(2, 3, 3)], [In(0, 2, 2)]], call=_symmetric, wrong=_NO_SQUARE),
     linalg('eigh', lambda a, **kw: tuple(np.linalg.eigh(a, **kw)), [[definite(3, 3)], [definite(2, 2, 2), {'UPLO': 'U'}]], call=_symmetric, wrong=_NO_SQUARE),
+    Row('_inverse_sqrt', _inverse_sqrt, [[definite(3, 3)], [definite(2, 2, 2)], [In(0, 2, 2)], [In(0, 0)]], WIDE, tolerance=100, call=_symmetric, wrong=_NO_SQUARE),
     linalg('eigvalsh', np.linalg.eigvalsh, [[definite(3, 3)], [definite(2, 2, 2), {'UPLO': 'U'}], [In(0, 2, 2)]], call=_symmetric, wrong=_NO_SQUARE),
     linalg('det', np.linalg.det, [[regular(3, 3)], [regular(2, 2, 2)], [In(0, 0)], [In(0, 2, 2)]], wrong=_NO_SQUARE),
     linalg('slogdet', np.linalg.slogdet, [[regular(3, 3)], [regular(2, 2, 2)], [In(0, 2, 2)]], call=_slogdet, wrong=_NO_SQUARE),
