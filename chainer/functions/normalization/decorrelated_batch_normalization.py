@@ -92,6 +92,8 @@ class DecorrelatedBatchNormalization(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
+        if not x.size:
+            return (x.copy(),)
         mean, centered, cov = self._moments(arrays_like(x), x)
         (projection,) = _InverseSqrt().forward((cov,))
         self._update(backend.from_chx, mean, projection, centered.shape[2])
@@ -104,6 +106,8 @@ class DecorrelatedBatchNormalization(Operation):
         if not all([a is None or isinstance(a, chainerx.ndarray) for a in running]):
             return Fallback('running statistics of NumPy')
         (x,) = inputs
+        if not x.size:  # which has no statistics
+            return (x.copy(),)
         mean, centered, cov = self._moments(Arrays(chainerx), x)
         projection = chainerx._core._inverse_sqrt(cov)
         self._update(chainerx.ndarray.as_grad_stopped, mean, projection, centered.shape[2])
@@ -130,6 +134,8 @@ class DecorrelatedBatchNormalization(Operation):
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
     ) -> Sequence[Operand | None]:
         (x,) = xs
+        if not x.size:
+            return gys
         _, centered, cov = self._moments(m, x)
         (projection,) = m.apply(_InverseSqrt(), (cov,))
         gy = _to_groups(m.cast(gys[0], cov.dtype), self.groups)

@@ -88,7 +88,7 @@ def test_random_call(name, call):
 
 @_calls(FALLING_BACK)
 def test_call_that_falls_back(name, call):
-    if IS_CUDA and name in ('batch_normalization', 'batch_renormalization'):
+    if IS_CUDA and name.endswith(('batch_normalization', 'batch_renormalization')):
         pytest.skip('NumPy has no running statistics in device memory')
     actual, fell_back = _on_chainerx(name, call, 'silent')
     assert fell_back
