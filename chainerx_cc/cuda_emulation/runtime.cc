@@ -324,6 +324,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
     *graph = new cudaEmulatedGraph{stream.device, std::move(recorded)};
     return cudaSuccess;
 }
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    auto lock = Lock();
+    *status = GetStream(stream).recorded == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
     *executable = new cudaEmulatedGraph{*graph};
     return cudaSuccess;

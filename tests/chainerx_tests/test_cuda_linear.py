@@ -124,6 +124,20 @@ def test_more_shapes_than_are_remembered():
         assert y.tolist() == [[66.0] * units] * 2
 
 
+@pytest.mark.parametrize('which', range(3))
+def test_alignments(which):
+    """Arrays of one shape may begin anywhere."""
+    arrays = _values((3, 4), (5, 4), 5)
+    x, w, b = arrays
+    given = [_send(a, 'float32') for a in arrays]
+    a = arrays[which]
+    for offset in (64, 1, 2, 4, 0, 3):
+        memory = np.zeros(a.size + offset)
+        memory[offset:] = a.ravel()
+        given[which] = _send(memory, 'float32')[offset:].reshape(a.shape)
+        _check(chainerx.linear(*given), x @ w.T + b, 'float32')
+
+
 def test_recorded():
     """A plan has the products with the arrays of each call, in one graph."""
 
@@ -165,6 +179,42 @@ class TestLaunches:
         run(7)
         more = count_launches(lambda: run(7)) - count_launches(lambda: run(4))
         assert more == 3 * 2
+
+
+CAPTURE = """
+    import ctypes
+    import os
+    import chainerx
+    from tests.helpers.cuda_emulation import count_launches
+
+    cuda = ctypes.CDLL(os.path.join(os.environ['CHAINERX_PATH'], 'libcuda_emulation.so'))
+    stream = chainerx.Stream('cuda:0')
+    x = chainerx.full((3, 4), 2, 'float32', device='cuda:0')
+    w = chainerx.ones((5, 4), 'float32', device='cuda:0')
+    b = chainerx.arange(5, dtype='float32', device='cuda:0')
+    y = chainerx.zeros((3, 5), 'float32', device='cuda:0')
+    if {is_known}:
+        chainerx.linear(x, w, b)
+    x.device.synchronize()
+
+    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cudaStreamBeginCapture(ctypes.c_void_p(stream.ptr), 2) == 0
+    with stream:
+        print(count_launches(lambda: y.__iadd__(chainerx.linear(x, w, b))))
+    assert cuda.cudaStreamEndCapture(ctypes.c_void_p(stream.ptr), ctypes.byref(graph)) == 0
+    assert cuda.cudaGraphInstantiate(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)) == 0
+    for i in range(3):
+        assert y.tolist() == [[i * 8, i * 9, i * 10, i * 11, i * 12]] * 3
+        assert cuda.cudaGraphLaunch(executable, ctypes.c_void_p(stream.ptr)) == 0
+        stream.synchronize()
+"""
+
+
+@needs_emulation
+@pytest.mark.parametrize('is_known, launches', [(True, 2), (False, 3)])
+def test_in_a_stream_that_another_library_records(is_known, launches):
+    """There it waits for nothing, so it does not find out what the library gives."""
+    assert run_python(CAPTURE.format(is_known=is_known)).stdout == f'{launches}\n'
 
 
 @pytest.fixture
