@@ -248,12 +248,6 @@ class Builder(KnownCall):
             return self.Not(self.Or(self.Less(x, y), self.Greater(x, y)))
         return self.Equal(x, self.const(y, dtype))
 
-    def greater_equal(self, x: Any, y: Any) -> Any:
-        """Elementwise ``x >= y``."""
-        if self.has('GreaterOrEqual'):
-            return self.GreaterOrEqual(x, y)
-        return self.Not(self.Less(x, y))
-
     def arange(self, n: Any, dtype: Any = numpy.int64) -> str:
         """Vector of the numbers below a size."""
         if not isinstance(n, Dim):
@@ -283,10 +277,6 @@ class Builder(KnownCall):
         depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
         return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
-
-    def sigmoid(self, x: Any) -> Any:
-        """Logistic function."""
-        return self.Sigmoid(x)
 
     def softplus(self, x: Any) -> Any:
         """``log(1 + exp(x))`` without overflow."""

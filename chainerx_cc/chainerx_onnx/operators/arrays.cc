@@ -6,6 +6,31 @@
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
+
+Array PadOrCut(const Array& x, Widths widths, PadMode mode, const Scalar& value) {
+    Array y = x;
+    Ints dims = ToVector(x.shape());
+    bool pads = false;
+    for (int8_t axis = 0; axis < x.ndim(); ++axis) {
+        int64_t& before = widths[axis][0];
+        int64_t& behind = widths[axis][1];
+        int64_t length = dims[axis];
+        int64_t& n = dims[axis];
+        if (__builtin_add_overflow(n, before, &n) || __builtin_add_overflow(n, behind, &n) || n < 0 ||
+            std::min(before, behind) < -length) {
+            throw ModelError{"the widths ", before, " and ", behind, " do not fit to the length ", length};
+        }
+        if (before < 0 || behind < 0) {
+            y = SliceAxis(y, axis, std::max<int64_t>(-before, 0), length + std::min<int64_t>(behind, 0));
+        }
+        before = std::max<int64_t>(before, 0);
+        behind = std::max<int64_t>(behind, 0);
+        pads = pads || before + behind > 0;
+    }
+    CheckedShape(dims, x.GetItemSize());
+    return pads ? chainerx::Pad(y, Sides<int64_t>{widths}, mode, value) : y;
+}
+
 namespace {
 
 Array Reshape(const Array& x, const Ints& shape, bool allow_zero) {
@@ -146,41 +171,18 @@ Array Expand(const Array& x, const Ints& shape) {
 enum class Padding { kConstant, kReflect, kEdge, kWrap };
 
 // Opset 1 calls the widths paddings. Negative ones cut.
-Array Pad(const Array& input, const std::optional<Ints>& pads, const Array& value, const std::optional<Ints>& axes,
+Array Pad(const Array& x, const std::optional<Ints>& pads, const Array& value, const std::optional<Ints>& axes,
           const std::optional<Ints>& paddings, Padding padding, double fill) {
-    Array x = input;
     Ints values = pads ? *pads : paddings.value_or(Ints{});
     Ints on = axes.value_or(FirstInts(x.ndim()));
     size_t count = on.size();
     if (values.size() != 2 * count) throw ModelError{values.size(), " widths for ", count, " axes"};
-    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
-    Ints dims = ToVector(x.shape());
-    for (size_t i = 0; i < count; ++i) {
-        int8_t axis = CheckAxis(on[i], x.ndim());
-        int64_t before = values[i];
-        int64_t behind = values[count + i];
-        int64_t length = dims[axis];
-        int64_t& n = dims[axis];
-        if (__builtin_add_overflow(n, before, &n) || __builtin_add_overflow(n, behind, &n) || n < 0) {
-            throw ModelError{"the widths ", before, " and ", behind, " do not fit to the length ", length};
-        }
-        int64_t first = std::max<int64_t>(-before, 0);
-        int64_t last = length - std::max<int64_t>(-behind, 0);
-        if (first > 0 || last < length) x = SliceAxis(x, axis, std::min(first, length), std::max<int64_t>(last, 0));
-        widths[axis] = {std::max<int64_t>(before, 0), std::max<int64_t>(behind, 0)};
-    }
-    CheckedShape(dims, x.GetItemSize());
-    if (x.ndim() == 0) return x;
-    if (padding == Padding::kConstant) {
-        Scalar constant = value ? ReadScalar(value) : Scalar{fill};
-        if (!IsFloat(x.dtype())) constant = Scalar{static_cast<int64_t>(constant)};
-        return chainerx::Pad(x, Sides<int64_t>{widths}, PadMode::kConstant, constant);
-    }
-    PadMode mode = padding == Padding::kReflect ? PadMode::kReflect
-                   : padding == Padding::kEdge  ? PadMode::kEdge
-                                                : PadMode::kWrap;
-    for (int8_t axis = 0; axis < x.ndim(); ++axis) x = PadAxis(x, axis, widths[axis][0], widths[axis][1], mode);
-    return x;
+    Widths widths = NoWidths(x.ndim());
+    for (size_t i = 0; i < count; ++i) widths[CheckAxis(on[i], x.ndim())] = {values[i], values[count + i]};
+    constexpr PadMode kModes[] = {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap};
+    Scalar constant = padding == Padding::kConstant && value ? ReadScalar(value) : Scalar{fill};
+    if (!IsFloat(x.dtype())) constant = Scalar{static_cast<int64_t>(constant)};
+    return PadOrCut(x, widths, kModes[static_cast<int>(padding)], constant);
 }
 
 enum class BlockOrder { kDepthFirst, kColumnFirst };  // DCR, CRD
@@ -262,19 +264,17 @@ Array NonZero(const Array& x) {
 
 Array Identity(const Array& x) { return x; }
 
-Array CenterCropPad(const Array& input, const Ints& sizes, const std::optional<Ints>& axes) {
-    Array x = input;
+Array CenterCropPad(const Array& x, const Ints& sizes, const std::optional<Ints>& axes) {
     Ints on = axes.value_or(FirstInts(x.ndim()));
     if (on.size() != sizes.size()) throw ModelError{sizes.size(), " sizes for ", on.size(), " axes"};
-    Ints dims = ToVector(x.shape());
-    for (size_t i = 0; i < on.size(); ++i) dims[CheckAxis(on[i], x.ndim())] = sizes[i];
-    CheckedShape(dims, x.GetItemSize());
-    for (int8_t axis = 0; axis < x.ndim(); ++axis) {
-        int64_t extra = dims[axis] - x.shape()[axis];
-        if (extra < 0) x = SliceAxis(x, axis, -extra / 2, -extra / 2 + dims[axis]);
-        if (extra > 0) x = PadAxis(x, axis, extra / 2, extra - extra / 2);
+    Widths widths = NoWidths(x.ndim());
+    for (size_t i = 0; i < on.size(); ++i) {
+        int8_t axis = CheckAxis(on[i], x.ndim());
+        if (sizes[i] < 0) throw ModelError{"a size is ", sizes[i]};
+        int64_t extra = sizes[i] - x.shape()[axis];
+        widths[axis] = {extra / 2, extra - extra / 2};
     }
-    return x;
+    return PadOrCut(x, widths);
 }
 
 const Operator kArraysOperators[] = {

@@ -73,10 +73,17 @@ inline Array Steps(int64_t count, int64_t behind, Device& device, Dtype dtype = 
     return AsAxis(Arange(Scalar{0}, Scalar{count}, Scalar{1}, dtype, device), behind);
 }
 
-inline Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind, PadMode mode = PadMode::kConstant) {
-    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
+// For each axis, a width before and one behind. Negative ones cut.
+using Widths = std::vector<Ints>;
+inline Widths NoWidths(int ndim) { return Widths(ndim, {0, 0}); }
+
+// Pads and cuts (arrays.cc). Raises ModelError if the widths cut more than there is, or the result is too large.
+Array PadOrCut(const Array& x, Widths widths, PadMode mode = PadMode::kConstant, const Scalar& value = Scalar{0});
+
+inline Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind) {
+    Widths widths = NoWidths(x.ndim());
     widths[axis] = {before, behind};
-    return Pad(x, Sides<int64_t>{widths}, mode);
+    return PadOrCut(x, widths);
 }
 
 // For loops over the elements.

@@ -12,15 +12,11 @@ constexpr int kAddend = 3;
 
 Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, const WindowAttributes& attributes,
                int64_t groups) {
-    if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
-    Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
-    Array padded = x;
-    Ints pad = windows.before;
-    if (!windows.IsSymmetric()) {
-        padded = PadSpatial(x, windows.before, windows.behind);
-        pad.assign(windows.count(), 0);
-    }
-    return Conv(padded, w, b, Sizes(windows.strides), Sizes(pad), false, groups, Sizes(windows.dilations));
+    Windows windows = Windows::OfKernel(attributes, x.shape(), w.shape());
+    bool is_plain = windows.IsSymmetric();
+    Array padded = is_plain ? x : PadSpatial(x, windows.before, windows.behind);
+    PerAxis pad = is_plain ? Sizes(windows.before) : PerAxis{0};
+    return Conv(padded, w, b, Sizes(windows.strides), pad, false, groups, Sizes(windows.dilations));
 }
 
 Kernel ConvNode(const Node& node) {
@@ -34,7 +30,7 @@ Kernel ConvNode(const Node& node) {
     if (w && (b || !node.HasInput(2)) && is_fixed && w.ndim() >= 2 && IsFloat(w.dtype())) {
         CheckKernelShape(kernel_shape, w.shape());
         // The sizes of the input do not matter here.
-        Windows windows{attributes, w.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
+        Windows windows = Windows::OfKernel(attributes, w.shape(), w.shape());
         auto is_negative = [](int64_t n) { return n < 0; };
         if (std::none_of(windows.before.begin(), windows.before.end(), is_negative) &&
             std::none_of(windows.behind.begin(), windows.behind.end(), is_negative)) {
@@ -68,9 +64,8 @@ Kernel ConvNode(const Node& node) {
 Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Array>& b,
                         const WindowAttributes& attributes, int64_t groups, const std::optional<Ints>& kernel_shape,
                         const std::optional<Ints>& padding, const std::optional<Ints>& output_shape) {
-    if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
     CheckKernelShape(kernel_shape, w.shape());
-    Windows windows{attributes, x.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
+    Windows windows = Windows::OfKernel(attributes, x.shape(), w.shape());
     size_t count = windows.count();
     Ints extra = Spread(padding.value_or(Ints{}), count, 0);
     Ints full;

@@ -71,9 +71,8 @@ Array Columns(const Array& x, int64_t size) {
     if (x.ndim() == 0) throw ModelError{"an input has no dimension"};
     int64_t rows = x.shape()[0];
     int64_t width = SizeOf(x.shape(), 1, x.ndim());
-    CheckedShape({rows, size}, sizeof(float));
-    Array y = Reshape(Cast(x, Dtype::kFloat32), Shape{rows, width});
-    return size <= width ? SliceAxis(y, 1, 0, size) : PadAxis(y, 1, 0, size - width);
+    if (size < 0) throw ModelError{"a number of columns is ", size};
+    return PadAxis(Reshape(Cast(x, Dtype::kFloat32), Shape{rows, width}), 1, 0, size - width);
 }
 
 Array FeatureVectorizer(const Arrays& xs, const std::optional<Ints>& sizes) {

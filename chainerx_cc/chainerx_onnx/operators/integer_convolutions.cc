@@ -42,11 +42,9 @@ public:
     Array operator()(const Inputs& in, const IntegerConvEpilogue* epilogue = nullptr) const {
         const Array& x = in[0];
         const Shape& w = packed_ ? w_shape_ : in[places_.w].shape();
-        if (w.ndim() != x.ndim() || x.ndim() < 2 || x.ndim() > kMaxWindowDims + 2) {
-            throw ModelError{"the shapes are ", x.shape(), " and ", w};
-        }
+        if (x.ndim() > kMaxWindowDims + 2) throw ModelError{"the shapes are ", x.shape(), " and ", w};
         CheckKernelShape(kernel_, w);
-        Windows windows{attributes_, x.shape(), Ints{w.begin() + 2, w.end()}};
+        Windows windows = Windows::OfKernel(attributes_, x.shape(), w);
         if (!has_kernel_) {
             Array padded = PadSpatial(Centered(in, 0, places_.x_zero), windows.before, windows.behind);
             return Cast(Conv(padded, Centered(in, places_.w, places_.w_zero), std::nullopt, Sizes(windows.strides), 0,
@@ -63,7 +61,7 @@ public:
 private:
     IntegerConvolution Packed(const Array& w, const std::optional<Array>& zero) const {
         // The sizes of the input do not matter here.
-        Windows windows{attributes_, w.shape(), Ints{w.shape().begin() + 2, w.shape().end()}};
+        Windows windows = Windows::OfKernel(attributes_, w.shape(), w.shape());
         return {w, zero, Sizes(windows.strides), Sizes(windows.dilations), groups_};
     }
 

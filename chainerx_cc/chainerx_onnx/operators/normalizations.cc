@@ -115,7 +115,7 @@ Array LpNormalization(const Array& x, int8_t axis, int64_t p) {
 }
 
 Array Lrn(const Array& x, int64_t size, double alpha, double beta, double bias) {
-    if (x.ndim() < 2 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
+    if (x.ndim() < 2 || size < 1 || size > (1 << 20)) throw ModelError{"the shape is ", x.shape(), ", size ", size};
     Array squares = PadAxis(Square(x), 1, (size - 1) / 2, size / 2);
     Array total = SliceAxis(squares, 1, 0, x.shape()[1]);
     for (int64_t i = 1; i < size; ++i) total = total + SliceAxis(squares, 1, i, i + x.shape()[1]);

@@ -48,46 +48,40 @@ struct PoolWindows : Windows {
 
     Array Padded(const Array& x, const Scalar& value) const { return PadSpatial(x, before, needed, value); }
 
-    // Calls f(offset, part) for each place in the window with the elements there of all windows.
+    // Calls f(indices) for each place in the window: they give the elements there of all windows of a padded array.
     template <class F>
-    void ForEachOffset(const Array& padded, F&& f) const {
-        Ints offset(count(), 0);
+    void ForEachPlace(F&& f) const {
+        ArrayIndices indices(2 + count(), Slice{});
         int64_t taps = ToShape(kernel).GetTotalSize();
         for (int64_t t = 0; t < taps; ++t) {
             int64_t rest = t;
-            for (size_t i = count(); i-- > 0; rest /= kernel[i]) offset[i] = rest % kernel[i];
-            ArrayIndices indices(2, Slice{});
-            for (size_t i = 0; i < count(); ++i) {
-                int64_t begin = offset[i] * dilations[i];
-                indices.push_back(Slice{begin, begin + (outs[i] - 1) * strides[i] + 1, strides[i]});
+            for (size_t i = count(); i-- > 0; rest /= kernel[i]) {
+                int64_t begin = rest % kernel[i] * dilations[i];
+                indices[i + 2] = Slice{begin, begin + (outs[i] - 1) * strides[i] + 1, strides[i]};
             }
-            f(offset, At(padded, indices));
+            f(indices);
         }
     }
 
-    Array Sum(const Array& padded) const {
+    // Combines the elements of each window of a padded array by a function of two arrays.
+    template <const auto& kFunction>
+    Array Combine(const Array& padded) const {
         Array y;
-        ForEachOffset(padded, [&](const Ints&, const Array& part) { y = y ? y + part : part; });
+        ForEachPlace([&](const ArrayIndices& at) { y = y ? kFunction(y, At(padded, at)) : At(padded, at); });
         return y;
     }
+    Array Sum(const Array& padded) const { return Combine<Add>(padded); }
 
     Ints outs;
     Ints needed;
 };
 
-// The places of the windows' elements at an offset in the flat image without padding.
-Array PlacesAt(const PoolWindows& windows, const Ints& offset, bool is_column_major, Device& device) {
-    Array places = Full(Shape{}, Scalar{0}, Dtype::kInt64, device);
-    size_t count = windows.count();
-    int64_t weight = 1;
-    for (size_t k = 0; k < count; ++k) {
-        size_t i = is_column_major ? k : count - 1 - k;
-        Array steps = Steps(windows.outs[i], static_cast<int64_t>(count - i) - 1, device);
-        int64_t first = offset[i] * windows.dilations[i] - windows.before[i];
-        places = places + (steps * Scalar{windows.strides[i]} + Scalar{first}) * Scalar{weight};
-        weight *= windows.in[i];
-    }
-    return places;
+// The places of elements of an image, in the image and in a batch of images.
+Array PlacesOf(const Shape& image, bool is_column_major, Device& device) {
+    Shape shape = image;
+    if (is_column_major) std::reverse(shape.begin(), shape.end());
+    Array places = Reshape(Steps(image.GetTotalSize(), 0, device), shape);
+    return ExpandDims(ExpandDims(is_column_major ? Transpose(places) : places, 0), 0);
 }
 
 Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_column_major,
@@ -97,24 +91,21 @@ Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_col
     if (!wanted[1] && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
         return {MaxPool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before), cover_all)};
     }
+    Array padded = windows.Padded(x, Lowest(x.dtype()));
+    if (!wanted[1]) return {windows.Combine<Maximum>(padded)};
+    Shape image = ToShape(windows.in);
+    Array all_places = windows.Padded(PlacesOf(image, is_column_major, x.device()), Scalar{0});
     Array best;
     Array places;
-    windows.ForEachOffset(windows.Padded(x, Lowest(x.dtype())), [&](const Ints& offset, const Array& part) {
-        if (!wanted[1]) {
-            best = best ? Maximum(best, part) : part;
-            return;
-        }
-        Array place = PlacesAt(windows, offset, is_column_major, x.device());
+    windows.ForEachPlace([&](const ArrayIndices& at) {
+        Array part = At(padded, at);
         Array is_better = best ? Greater(part, best) : Array{};
-        places = best ? Where(is_better, place, places) : BroadcastTo(place, part.shape());
+        places = best ? Where(is_better, At(all_places, at), places) : BroadcastTo(At(all_places, at), part.shape());
         best = best ? Where(is_better, part, best) : part;
     });
-    if (!wanted[1]) return {best};
-    int64_t behind = x.ndim() - 2;
-    int64_t image = ToShape(windows.in).GetTotalSize();
-    Array first = Steps(x.shape()[0] * x.shape()[1], behind, x.device()) * Scalar{image};
     Shape shape{x.shape()[0], x.shape()[1]};
     shape.resize(x.ndim(), 1);
+    Array first = Steps(shape.GetTotalSize(), 0, x.device()) * Scalar{image.GetTotalSize()};
     return {best, places + Reshape(first, shape)};
 }
 

@@ -60,15 +60,7 @@ Array Part(const Array& x, int64_t i) {
 }
 
 // Cuts the last axis, or adds zeros to it.
-Array Resized(const Array& x, int64_t length) {
-    int axis = x.ndim() - 1;
-    int64_t n = x.shape()[axis];
-    if (length <= n) return SliceAxis(x, axis, 0, length);
-    std::vector<int64_t> dims = ToVector(x.shape());
-    dims[axis] = length;
-    CheckedShape(dims, 8);
-    return PadAxis(x, axis, 0, length - n);
-}
+Array Resized(const Array& x, int64_t length) { return PadAxis(x, x.ndim() - 1, 0, length - x.shape().back()); }
 
 Array Dft(const Array& x, const std::optional<int64_t>& dft_length, const std::optional<int8_t>& axis, Opset opset,
           bool inverse, bool onesided) {

@@ -78,6 +78,12 @@ struct Windows {
         }
     }
 
+    // Those of a kernel w (..., ..., spatial...) on an input of the shape x.
+    static Windows OfKernel(const WindowAttributes& a, const Shape& x, const Shape& w) {
+        if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x, " and ", w};
+        return {a, x, Ints{w.begin() + 2, w.end()}};
+    }
+
     size_t count() const { return in.size(); }
     // How many windows there are along each axis.
     Ints Counts() const {
@@ -105,25 +111,10 @@ struct Windows {
 };
 
 // Pads the spatial axes of x (N, C, ...) by a constant; negative widths cut.
-inline Array PadSpatial(Array x, const Ints& before, const Ints& behind, const Scalar& value = Scalar{0}) {
-    std::vector<std::vector<int64_t>> widths(x.ndim(), {0, 0});
-    std::vector<int64_t> dims = ToVector(x.shape());
-    bool is_needed = false;
-    for (size_t i = 0; i < before.size(); ++i) {
-        int axis = static_cast<int>(i) + 2;
-        int64_t first = std::max<int64_t>(-before[i], 0);
-        int64_t last = dims[axis] - std::max<int64_t>(-behind[i], 0);
-        if (first > 0 || last < dims[axis]) {
-            if (last < first) throw ModelError{"the widths ", before[i], " and ", behind[i], " cut all"};
-            x = SliceAxis(x, axis, first, last);
-        }
-        widths[axis] = {std::max<int64_t>(before[i], 0), std::max<int64_t>(behind[i], 0)};
-        dims[axis] += before[i] + behind[i];
-        is_needed = is_needed || before[i] > 0 || behind[i] > 0;
-    }
-    if (!is_needed) return x;
-    CheckedShape(dims, x.GetItemSize());
-    return Pad(x, Sides<int64_t>{widths}, PadMode::kConstant, value);
+inline Array PadSpatial(const Array& x, const Ints& before, const Ints& behind, const Scalar& value = Scalar{0}) {
+    Widths widths = NoWidths(x.ndim());
+    for (size_t i = 0; i < before.size(); ++i) widths[i + 2] = {before[i], behind[i]};
+    return PadOrCut(x, widths, PadMode::kConstant, value);
 }
 
 // The opposite: negative widths pad.

@@ -45,10 +45,8 @@ def _looked_up(x, keys, values, default, dtype):
     if len(keys) != len(values):
         raise ValueError(f'there are {len(keys)} keys and {len(values)} values')
     table = dict(zip(map(_key, keys), values))
-    y = np.empty(x.shape, dtype)
-    for i, key in enumerate(x.ravel()):
-        y.ravel()[i] = table.get(_key(key), default)
-    return y
+    look_up = np.frompyfunc(lambda key: table.get(_key(key), default), 1, 1)
+    return np.asarray(look_up(x), dtype)
 
 
 _NAN = object()

@@ -10,13 +10,6 @@ from .. import _values as v
 from ..registry import HOST, operator
 
 
-def _each(function, x, dtype=object):
-    y = np.empty(x.shape, dtype)
-    for i, text in enumerate(x.ravel()):
-        y.ravel()[i] = function(text)
-    return y
-
-
 @operator('StringConcat', takes=HOST)
 def string_concat(a, b):
     return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)
@@ -24,8 +17,7 @@ def string_concat(a, b):
 
 @operator('RegexFullMatch', takes=HOST)
 def regex_full_match(x, *, pattern):
-    expression = re.compile(pattern)
-    return _each(lambda text: expression.fullmatch(text) is not None, x, bool)
+    return np.asarray(np.frompyfunc(re.compile(pattern).fullmatch, 1, 1)(x), bool)
 
 
 @operator('StringSplit', takes=HOST)
