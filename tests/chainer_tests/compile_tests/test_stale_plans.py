@@ -289,3 +289,28 @@ def test_attributes_of_the_class_of_compiled_functions(monkeypatch):
         for _ in range(4):
             assert bits(outer(x)) == bits((x + 1) * factor)
         assert outer.replays > before, outer.report()
+
+
+class Unrolled:
+    """A recurrent link whose graph goes on into the next call, until somebody cuts it."""
+
+    def __init__(self):
+        self.model = L.LSTM(3, 3)
+        self.model.to_device(DEVICE)
+
+    def step(self, x):
+        self.model.cleargrads()
+        F.sum(self.model(x)).backward()
+
+    def state(self):
+        return state_of(self.model)
+
+
+def test_graphs_that_are_cut_between_calls():
+    pair = Pair(Unrolled)
+    for i in range(8):
+        pair.run(array([[1, 2, i]], 'f'))
+        for program in pair.programs if i < 6 else ():
+            program.model.h.unchain_backward()
+            program.model.c.unchain_backward()
+    assert 'of LSTM belongs to a graph' in pair.function.report()
