@@ -57,8 +57,9 @@ class Contents:
         plan.save(
             str(path), recorded.scope.all_labels(), self.inputs,
             list(arrays), list(arrays.values()), list(outputs), list(outputs.values()),
-            [call for call, _ in self.scalars], [int(s.is_adam) for _, s in self.scalars],
-            [s.updates for _, s in self.scalars], [s.values for _, s in self.scalars],
+            [call for call, _ in self.scalars],
+            [int(s.updates is not None) for _, s in self.scalars],
+            [s.updates or 0 for _, s in self.scalars], [s.values for _, s in self.scalars],
         )  # fmt: skip
 
     def _outputs(self) -> Iterator[tuple[str, int]]:

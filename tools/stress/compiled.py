@@ -111,7 +111,7 @@ def _write(rng: random.Random) -> tuple[str, list[str]]:
             texts[name] += textwrap.indent(text.strip() + '\n', ' ' * indent)
         changes += 3 * [
             change.replace('{i}', str(i)).replace('{{', '{').replace('}}', '}')
-            for change in part.changes
+            for change in part.all_changes()
         ]
     step = textwrap.indent(textwrap.dedent(rng.choice(STEPS)).strip(), ' ' * 8)
     first, second = rng.choices(OPTIMIZERS, k=2)

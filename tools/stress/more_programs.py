@@ -11,7 +11,6 @@ MORE_PARTS = (
         'self.bn{i} = L.BatchNormalization(6)\nself.again{i} = False',
         '',
         (
-            'model.again{i} = not model.again{i}',
             'model.bn{i}.avg_mean.fill({v})',
             'model.bn{i}.N += 1',
             'model.bn{i} = copy.deepcopy(model.bn{i})',
@@ -110,14 +109,10 @@ MORE_PARTS = (
     Part(
         'with chainer.using_config("train", self.train{i}):\n    h = F.dropout(h, 0.3)',
         'self.train{i} = True',
-        '',
-        ('model.train{i} = not model.train{i}',),
     ),
     Part(
         'if self.cut{i}:\n    h.unchain_backward()\nh = h * 2',
         'self.cut{i} = False',
-        '',
-        ('model.cut{i} = not model.cut{i}',),
     ),
     Part(
         'h = F.dropout(h, 0.4, mask=self.mask{i}[:len(h)])',
@@ -130,8 +125,6 @@ MORE_PARTS = (
         'g, = chainer.grad([F.sum(F.tanh(h))], [h], enable_double_backprop=self.double{i})\n'
         'h = h + g * g',
         'self.double{i} = True',
-        '',
-        ('model.double{i} = not model.double{i}',),
     ),
     Part(
         'k = lambda h: F.tanh(self.out(h))[:, :1] + h\n'
@@ -142,13 +135,13 @@ MORE_PARTS = (
         'if self.fails{i}:\n    raise ValueError(f"it fails {{self.fails{i}}}")',
         'self.fails{i} = 0',
         '',
-        ('model.fails{i} = {v}', 'model.fails{i} = 0', 'model.fails{i} = 0'),
+        ('model.fails{i} = 0', 'model.fails{i} = 0'),
     ),
     Part(
         'try:\n    h = h + self.maybe{i}\nexcept Exception:\n    h = h * 3',
         'self.maybe{i} = 1.0',
         '',
-        ('model.maybe{i} = {v}', 'model.maybe{i} = "text"', 'del model.maybe{i}'),
+        ('model.maybe{i} = "text"', 'del model.maybe{i}'),
     ),
     Part(
         'h = h / self.divisors{i}[len(h) % 2]\nh = h * (1 / self.divisors{i}[0])',
@@ -245,8 +238,6 @@ MORE_PARTS = (
         '    observation = chainer.reporter.get_current_reporter().observation\n'
         '    h = h * (1 + len(observation))\n    observation["h{i}"] = h.array[0]',
         'self.looks{i} = True',
-        '',
-        ('model.looks{i} = not model.looks{i}',),
     ),
     # Own functions and links.
     Part(

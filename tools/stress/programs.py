@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 VALUES = '1.0', '1', 'True', '0.5', '2.0', '0.0', '-0.0', '3'
@@ -15,6 +16,7 @@ class Part(NamedTuple):
         init: Lines of its ``__init__``, within ``init_scope``.
         outside: Lines of the module.
         changes: What may change, with ``{v}`` for a value. The names are those of the module.
+            Numbers and switches of the model change without being named here.
 
     """
 
@@ -23,10 +25,18 @@ class Part(NamedTuple):
     outside: str = ''
     changes: tuple[str, ...] = ()
 
+    def all_changes(self) -> list[str]:
+        """Returns the lines that may change something."""
+        changes = list(self.changes)
+        for name, value in re.findall(r'self\.(\w+\{i\}) = ([\d.]+|True|False)$', self.init, re.M):
+            is_switch = value in ('True', 'False')
+            changes.append(f'model.{name} = ' + (f'not model.{name}' if is_switch else '{v}'))
+        return changes
+
 
 # ``{i}`` is the number of the part.
 PARTS = (
-    Part('h = h * self.a{i}', 'self.a{i} = 0.5', '', ('model.a{i} = {v}', 'model.a{i} = 0.5')),
+    Part('h = h * self.a{i}', 'self.a{i} = 0.5', '', ('model.a{i} = 0.5',)),
     Part(
         'h = self.l{i}(h)',
         'self.l{i} = L.Linear(6, 6)',
@@ -246,8 +256,6 @@ PARTS = (
     Part(
         'h = h + chainerx.array([self.low{i}, 2.0, 3, 4, 5, 6], "float32", device=DEVICE)',
         'self.low{i} = 0.5',
-        '',
-        ('model.low{i} = {v}',),
     ),
     Part(
         'h = h + self.x{i}',
@@ -287,8 +295,6 @@ PARTS = (
     Part(
         'h = F.forget(lambda h: F.tanh(h) * self.k{i}, h)',
         'self.k{i} = 0.5',
-        '',
-        ('model.k{i} = {v}',),
     ),
     Part('h = h * (2 if len(h) > 2 else 3)'),
     Part(
@@ -429,7 +435,7 @@ PARTS = (
         'h = h + chainerx.random.normal(self.loc{i}, 0.1, h.shape, "float32", DEVICE)',
         'self.loc{i} = 0.5',
         '',
-        ('model.loc{i} = {v}', 'model.loc{i} = np.float32({v})', 'model.loc{i} = np.ones(6) * {v}'),
+        ('model.loc{i} = np.float32({v})', 'model.loc{i} = np.ones(6) * {v}'),
     ),
     Part('h = h * chainerx.random.uniform(size=6, dtype="float32", device=DEVICE)'),
     Part('h = h[chainerx.random.permutation(len(h), DEVICE)]'),
@@ -445,7 +451,7 @@ PARTS = (
         'h = h + chainerx.array(z, "f", device=DEVICE)',
         'self.s{i} = 0.5',
         '',
-        ('model.s{i} = {v}', 'model.s{i} = [0.5] * 6'),
+        ('model.s{i} = [0.5] * 6',),
     ),
     Part('h = h * self.device.send(np.random.randint(1, 3, 6).astype("f"))'),
     Part('z = np.random.rand(6).astype("f")\nh = h + chainerx.array(z) * (z[0] > 0.5)'),

@@ -99,9 +99,9 @@ USER_PARTS = (
     ),
     Part(
         'c, h = self.cell{i}(self.c{i}, h, h)\nself.c{i} = c.array if self.keeps{i} else None',
-        'self.cell{i} = L.StatelessLSTM(6, 6)\nself.c{i}, self.keeps{i} = None, True',
+        'self.cell{i} = L.StatelessLSTM(6, 6)\nself.c{i} = None\nself.keeps{i} = True',
         '',
-        ('model.keeps{i} = not model.keeps{i}', 'model.c{i} = None'),
+        ('model.c{i} = None',),
     ),
     Part(
         'hs = self.gru{i}(None, [h[:2], h[2:], h[:1]][:self.count{i}])[1]\n'
@@ -112,11 +112,9 @@ USER_PARTS = (
     ),
     Part(
         'h = h + self.gate{i}\nif self.opens{i}:\n    self.gate{i} = chainer.Variable(h.array[:1])',
-        'self.gate{i}, self.opens{i} = chainer.Variable(chainerx.ones((1, 6), "f")), True',
+        'self.gate{i} = chainer.Variable(chainerx.ones((1, 6), "f"))\nself.opens{i} = True',
         '',
         (
-            'model.opens{i} = not model.opens{i}',
-            'model.opens{i} = not model.opens{i}',
             'model.gate{i}.cleargrad()',
             'model.gate{i}.array *= {v}',
         ),
@@ -129,7 +127,6 @@ USER_PARTS = (
         'self.online{i}, self.target{i} = L.Linear(6, 6), L.Linear(6, 6)\nself.tau{i} = 0.5',
         '',
         (
-            'model.tau{i} = {v}',
             'model.target{i} = model.online{i}.copy("copy")',
             'model.target{i}.copyparams(model.online{i})',
         ),
@@ -146,7 +143,7 @@ USER_PARTS = (
         'h = h + xp.full((len(h), 1), self.fill{i}, dtype=h.dtype) * self.xp.arange(6, dtype="f")',
         'self.fill{i} = 0.5',
         '',
-        ('model.fill{i} = {v}', 'model.fill{i} = np.float32({v})'),
+        ('model.fill{i} = np.float32({v})',),
     ),
     Part(
         'h = h + getattr(F, self.fn{i})(h)',

@@ -23,15 +23,13 @@ class Scalars(NamedTuple):
     """Scalars of a kernel, as files have them.
 
     Attributes:
-        values: The scalars, or what those of Adam are made of.
-        is_adam: Whether they are made anew for each update.
-        updates: The number of updates so far.
+        values: The scalars, or what those of Adam are made of anew for each update.
+        updates: Of Adam the number of updates so far.
 
     """
 
     values: list[float]
-    is_adam: bool = False
-    updates: int = 0
+    updates: int | None = None
 
 
 class Stage:
@@ -244,7 +242,7 @@ class Steps(Stage):
         hp = rule.hyperparam
         if type(rule) is AdamRule and not hp.adabound:
             values = hp.alpha, hp.beta1, hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate
-            return [Scalars([float(value) for value in values], is_adam=True, updates=rule.t)]
+            return [Scalars([float(value) for value in values], rule.t)]
         if type(rule)._scalars is not ElementwiseRule._scalars:
             raise ValueError(f'scalars of {type(rule).__name__} change at each update')
         return super().saved_scalars()

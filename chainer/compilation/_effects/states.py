@@ -157,10 +157,13 @@ class States(Observer):
         self._check_gradients()
         used: dict[int, State] = {}  # by arrays
         # In the order of the slots, which is the one in which runs find their inputs.
-        for (owner, name), old, forms in zip(self._scope.slots, self._old, self._forms):
+        for (owner, name), old, now, forms in zip(
+            self._scope.slots, self._old, self._now, self._forms
+        ):
             array = array_of(old)
             is_used = array is not None and draft.recorder.is_used(array)
-            if forms[is_used] is None:
+            # The next call would go back through the graph of this one, which plans do not have.
+            if forms[is_used] is None or (is_used and slot_form(now, True) is None):
                 raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
             first = used.get(id(array)) if is_used else None
             if is_used and first is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer import optimizer
 from chainer._core.settings.half import is_half
-from chainer.compilation import _trees
 from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._effects.planning import check_update, plan_update
@@ -60,14 +59,14 @@ class Updates(Observer):
         self._left: dict[int, Any] = {}  # the gradients after an eager update, by arrays
         #: Plans read parameters where they are, so that no update may replace their arrays.
         self._fixed = chainerx._core._Watch()
-        self._state: list[tuple[Any, dict[str, Any]]] = []  # objects and their attributes
-        self._watch: Any = None  # of them
+        self._watch: Any = None  # of attributes of optimizers and rules
 
     def start(self) -> None:
-        self._state = self._find_state()
         self._watch = chainerx._core._Watch()
-        for owner, _ in self._state:
-            self._watch.add_attributes(owner, ())
+        for owner in self._owners():
+            # Loss scales that runs read are observed by others.
+            followed = () if self._scales.of(owner) is None else ('_loss_scale',)
+            self._watch.add_attributes(owner, followed)
         for variable in self._scope.variables:
             self._watch.add_entry(vars(variable), 'update_rule')
 
@@ -77,7 +76,7 @@ class Updates(Observer):
 
     def renew(self) -> None:
         # Not after each draw of random numbers, which leaves optimizers as they are.
-        if self._watch.find_change() >= 0:
+        if self._has_changed():
             self.start()
 
     def check(self) -> None:
@@ -193,32 +192,17 @@ class Updates(Observer):
         eager.scale = self._scales.of(opt)
         return eager
 
-    def _find_state(self) -> list[tuple[Any, dict[str, Any]]]:
-        owners: list[Any] = []
+    def _owners(self) -> Iterator[Any]:
+        """Yields optimizers, rules and their hyperparameters."""
         for opt in self._scope.optimizers:
-            owners += (opt, opt.hyperparam)
+            yield from (opt, opt.hyperparam)
         for variable in self._scope.variables:
             rule = getattr(variable, 'update_rule', None)
             if rule is not None:
-                owners += (rule, rule.hyperparam)
-        return [(owner, dict(vars(owner))) for owner in owners]
+                yield from (rule, rule.hyperparam)
 
     def _has_changed(self) -> bool:
-        # To look whether anything is another object is faster, and mostly enough.
-        if self._watch.find_change() < 0:
-            return False
-        now = self._find_state()
-        if len(now) != len(self._state):
-            return True
-        for (owner, new), (known, old) in zip(now, self._state):
-            # Loss scales that runs read are observed by others.
-            followed = '_loss_scale' if self._scales.of(owner) is not None else None
-            if owner is not known or new.keys() != old.keys():
-                return True
-            names = [name for name in new if name != followed]
-            if any(_trees.key(new[name]) != _trees.key(old[name]) for name in names):
-                return True
-        return False
+        return bool(self._watch.find_change() >= 0)
 
 
 def _can_plan(opt: Any, eager: EagerUpdate) -> bool:

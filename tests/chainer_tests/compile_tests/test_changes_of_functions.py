@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pytest
 from helpers.changes import cases_of, check_change
+from helpers.compiled import array, bits
 
 import chainer
 import chainer as ch
@@ -281,3 +282,33 @@ def test_attribute_of_a_method_of_a_generator(monkeypatch):
     method = np.random.RandomState.rand
     monkeypatch.setattr(method, 's', 2, raising=False)
     check_change('attribute', lambda: (lambda x: x * method.s, lambda: setattr(method, 's', 3)))
+
+
+def test_what_a_property_reads():
+    class Own:
+        @property
+        def factor(self):
+            return numbers[0]
+
+    own, numbers = Own(), [2]
+    compiled = chainer.compile(lambda x: x * own.factor)
+    x = array([1, 2], 'f')
+    for number in 2, 3:
+        numbers[0] = number
+        before = compiled.replays
+        for _ in range(4):
+            assert bits(compiled(x)) == bits(x * number)
+        assert compiled.replays > before, compiled.report()
+
+
+def test_what_a_function_in_this_package_reads(monkeypatch):
+    monkeypatch.setattr(chainer, 'own', lambda x: x * numbers[0], raising=False)
+    numbers = [2]
+    compiled = chainer.compile(lambda x, package=chainer: package.own(x))
+    x = array([1, 2], 'f')
+    for number in 2, 3:
+        numbers[0] = number
+        before = compiled.replays
+        for _ in range(4):
+            assert bits(compiled(x)) == bits(x * number)
+        assert compiled.replays > before, compiled.report()

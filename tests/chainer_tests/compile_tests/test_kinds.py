@@ -245,3 +245,16 @@ def test_names_of_patterns():
     source = 'match x:\n    case Own(s=1) | {"t": 2}:\n        y'
     assert {'Own', 's', 't', 'y'} <= {*_code.names_in(compile(source, '', 'exec'))}
     assert functions.FUNCTION.named
+
+
+def test_lines_that_store_an_attribute():
+    def function(a, b):
+        a.x = b.y
+        a.y = 1
+        return b.x
+
+    code = function.__code__
+    for name, number in ('x', 1), ('y', 2):
+        line = f' (test_kinds.py:{code.co_firstlineno + number})'
+        assert _code.lines_with([code], ('STORE_ATTR',), name) == line
+    assert _code.lines_with([code], ('STORE_ATTR',), 'z') == ''

@@ -29,6 +29,17 @@ def test_attributes_of_arguments():
     assert 'a variable with attributes of the program (3 times)' in compiled.report()
 
 
+def test_signs_of_zeros_and_numbers_that_are_none():
+    def step(x, by):
+        return x * by
+
+    compiled = chainer.compile(step)
+    for by in (0.0, -0.0, float('nan')) * 4:
+        x = array([1, 2], 'f')
+        assert bits(compiled(x, float(by))) == bits(step(x, by))
+    assert compiled.replays >= 3, compiled.report()
+
+
 def test_flags_of_arguments():
     def step(x):
         return x.as_grad_stopped() * (2 if x.is_grad_required() else 3)
@@ -266,3 +277,40 @@ def test_what_a_compiled_function_within_reads():
         for _ in range(4):
             assert bits(outer(x)) == bits(x * number + 1)
         assert outer.replays > before
+
+
+def test_attributes_of_the_class_of_compiled_functions(monkeypatch):
+    inner = chainer.compile(lambda x: x + 1)
+    outer = chainer.compile(lambda x: inner(x) * inner.factor)
+    x = array([1, 2], 'f')
+    for factor in 2, 3:
+        monkeypatch.setattr(type(inner), 'factor', factor, raising=False)
+        before = outer.replays
+        for _ in range(4):
+            assert bits(outer(x)) == bits((x + 1) * factor)
+        assert outer.replays > before, outer.report()
+
+
+class Unrolled:
+    """A recurrent link whose graph goes on into the next call, until somebody cuts it."""
+
+    def __init__(self):
+        self.model = L.LSTM(3, 3)
+        self.model.to_device(DEVICE)
+
+    def step(self, x):
+        self.model.cleargrads()
+        F.sum(self.model(x)).backward()
+
+    def state(self):
+        return state_of(self.model)
+
+
+def test_graphs_that_are_cut_between_calls():
+    pair = Pair(Unrolled)
+    for i in range(8):
+        pair.run(array([[1, 2, i]], 'f'))
+        for program in pair.programs if i < 6 else ():
+            program.model.h.unchain_backward()
+            program.model.c.unchain_backward()
+    assert 'of LSTM belongs to a graph' in pair.function.report()
