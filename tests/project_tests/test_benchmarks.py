@@ -26,6 +26,7 @@ COMMANDS = [
     'node_cost.py --rounds 1',
     'first_call.py mlp-tiny --repeats 1',
     'precision.py mlp-tiny --precisions mixed16,mixed_bfloat16 --rounds 1 --seconds 1e-5 --updates 2',
+    'precision_losses.py --seeds 1 --steps 1 --copies 1',
     'shapes.py --counts 2 --repeats 1',
     'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
