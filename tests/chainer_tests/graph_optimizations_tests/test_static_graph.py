@@ -1,3 +1,5 @@
+import gc
+
 import numpy
 import pytest
 
@@ -149,6 +151,7 @@ def test_calls_with_graphs_are_not():
 
 @pytest.mark.chainerx
 def test_within_a_compiled_function():
+    gc.collect()  # finalizers of other tests' garbage would end a recording
     plain, static = _equal_models(Plain, Static)
     steps = [chainer.compile(model.__call__) for model in (plain, static)]
     with chainer.using_config('train', False), chainer.no_backprop_mode():
