@@ -26,7 +26,6 @@ NUMBERS = np.ones(3, 'f')
 LARGE = np.ones((9000, 3), 'f')
 OBJECTS = np.array([1, None])
 GLOBAL = 1
-INDICES = array([2, 0, 1], 'i')
 
 
 class Counter:
@@ -179,7 +178,7 @@ def uses_a_cache(x):
 
 
 def falls_back(x):
-    return F.permutate(x, INDICES)
+    return F.permutate(x, array([2, 0, 1], 'i'))
 
 
 def leaves_a_graph(x):
