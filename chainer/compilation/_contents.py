@@ -29,6 +29,8 @@ class Contents:
     Attributes:
         inputs (list of str): The names of the inputs, in order.
         scalars (list): Pairs of the number of a call and its scalars.
+        states (list): The number of an input, that of the result which takes its place in the
+            next run, and the array of the moment; of each attribute that runs replace.
 
     """
 
@@ -38,12 +40,19 @@ class Contents:
         self._names = [name for name, _ in arrays]
         self.inputs = [name for name, is_numpy in arrays if not is_numpy]
         self.scalars: list[tuple[int, Scalars]] = []
+        self.states: list[tuple[int, int, Any]] = []
         for effect in recorded.effects:
             effect.describe(self)
 
     def add_input(self, number: int) -> None:
         """Adds the array of NumPy that has a number among the arguments."""
         self.inputs.append(self._names[number])
+
+    def add_state(self, attributes: dict[str, Any], name: str, array: Any, result: int) -> None:
+        """Adds an input that each run replaces by one of its results: one of the attributes."""
+        self.states.append((len(self.inputs), result, array))
+        names = [n for n, part in _links_of(self._recorded, name) if vars(part) is attributes]
+        self.inputs.append(names[0] if names else name)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Writes the file."""
@@ -57,9 +66,10 @@ class Contents:
         plan.save(
             str(path), recorded.scope.all_labels(), self.inputs,
             list(arrays), list(arrays.values()), list(outputs), list(outputs.values()),
-            [call for call, _ in self.scalars],
-            [int(s.updates is not None) for _, s in self.scalars],
-            [s.updates or 0 for _, s in self.scalars], [s.values for _, s in self.scalars],
+            [[call, s.rule, s.updates] for call, s in self.scalars],
+            [s.values for _, s in self.scalars],
+            [[given, result] for given, result, _ in self.states],
+            [array for *_, array in self.states],
         )  # fmt: skip
 
     def _outputs(self) -> Iterator[tuple[str, int]]:
@@ -109,19 +119,32 @@ def _inputs_in(form: Any, name: str) -> Iterator[tuple[str, bool]]:
             yield from _inputs_in(part, f'{name}[{key!r}]')
 
 
-def _arrays_of(recorded: Recorded) -> Iterator[tuple[str, Any]]:
-    """Returns the names and arrays of parameters, persistent values and states."""
+def _roots_of(recorded: Recorded) -> Iterator[tuple[str, link.Link]]:
+    """Returns the links that are in no other one, with what their names begin with."""
     links = [value for value in recorded.scope.known.values() if isinstance(value, link.Link)]
     children = {id(child) for parent in links for child in parent.links(skipself=True)}
     roots = [root for root in links if id(root) not in children]
     for i, root in enumerate(roots):
-        prefix = f'{i}:' if i else ''
+        yield f'{i}:' if i else '', root
+
+
+def _links_of(recorded: Recorded, attribute: str) -> Iterator[tuple[str, link.Link]]:
+    """Returns all links, with the names that an attribute of each would have."""
+    for prefix, root in _roots_of(recorded):
+        for path, part in root.namedlinks():
+            yield _name_of(prefix, path, attribute), part
+
+
+def _name_of(prefix: str, path: str, attribute: str) -> str:
+    return prefix + f'{path}/{attribute}'.lstrip('/')
+
+
+def _arrays_of(recorded: Recorded) -> Iterator[tuple[str, Any]]:
+    """Returns the names and arrays of parameters, persistent values and states of optimizers."""
+    for prefix, root in _roots_of(recorded):
         for path, part in root.namedlinks():
             for name in part._persistent:
-                yield (
-                    f'{prefix}{path}/{name}'.removeprefix('/').replace('//', '/'),
-                    vars(part)[name],
-                )
+                yield _name_of(prefix, path, name), vars(part)[name]
         for path, param in root.namedparams():
             name = prefix + path.removeprefix('/')
             yield name, param._array

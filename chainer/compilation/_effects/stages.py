@@ -24,12 +24,14 @@ class Scalars(NamedTuple):
 
     Attributes:
         values: The scalars, or what those of Adam are made of anew for each update.
+        rule: How they are made; see ``PlanScalars::Rule`` in ``capture/saved_plan.h``.
         updates: Of Adam the number of updates so far.
 
     """
 
     values: list[float]
-    updates: int | None = None
+    rule: int = 0
+    updates: int = 0
 
 
 class Stage:
@@ -240,9 +242,12 @@ class Steps(Stage):
     def saved_scalars(self) -> list[Scalars]:
         rule = self.group.rules[0]
         hp = rule.hyperparam
-        if type(rule) is AdamRule and not hp.adabound:
-            values = hp.alpha, hp.beta1, hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate
-            return [Scalars([float(value) for value in values], rule.t)]
+        if type(rule) is AdamRule:
+            values = [hp.alpha, hp.beta1, hp.beta2, hp.eps, hp.eta, hp.weight_decay_rate]
+            if hp.adabound:
+                # As for the bounds.
+                values += [hp.final_lr * hp.alpha / rule.initial_alpha, hp.gamma]
+            return [Scalars([*map(float, values)], 1 + bool(hp.adabound), rule.t)]
         if type(rule)._scalars is not ElementwiseRule._scalars:
             raise ValueError(f'scalars of {type(rule).__name__} change at each update')
         return super().saved_scalars()

@@ -40,6 +40,9 @@ class State(Effect):
         is_used: Whether kernels use the array of before.
         first: Another state whose array kernels use, if both have the same one.
 
+    Attributes:
+        result (int): The number of the result that becomes its array, or ``None``.
+
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class State(Effect):
         self._form = form
         self._is_used = is_used
         self._first = first
+        self.result: int | None = None
 
     @property
     def _value(self) -> Any:
@@ -72,8 +76,15 @@ class State(Effect):
 
     def describe(self, contents: Contents) -> None:
         # Others are results that the program may read.
-        if self._is_used:
-            raise ValueError(f'the array of the attribute {self._name} is another one at each call')
+        if not self._is_used:
+            return
+        array = array_of(self._value)
+        if self._first is not None or self.result is None or type(array) is not _chx_ndarray:
+            raise ValueError(
+                f'calls replace the array of the attribute {self._name}: it must be another one '
+                'than those of other attributes, and an array before and after each call'
+            )
+        contents.add_state(self._attributes, self._name, array, self.result)
 
     def results(self) -> list[tuple[str, Any]]:
         return [(self._name, array_of(self._value))]
@@ -156,6 +167,7 @@ class States(Observer):
         self.note()
         self._check_gradients()
         used: dict[int, State] = {}  # by arrays
+        states: list[State] = []
         # In the order of the slots, which is the one in which runs find their inputs.
         for (owner, name), old, now, forms in zip(
             self._scope.slots, self._old, self._now, self._forms
@@ -169,6 +181,7 @@ class States(Observer):
             if is_used and first is None:
                 draft.inputs.append(array)
             state = State(vars(owner), name, forms[is_used], is_used, first)
+            states.append(state)
             if is_used:
                 used.setdefault(id(array), state)
             draft.effects.append(state)
@@ -178,6 +191,8 @@ class States(Observer):
             self._check_slot(owner, name, value)
             change = _setter(vars(owner), name, _maker(value, draft, results))
             draft.changes[update].append(change)
+        for state, value in zip(states, self._now):
+            state.result = results.get(id(array_of(value)))
 
     def _find(self) -> list[Any]:
         return [vars(owner).get(name, _MISSING) for owner, name in self._scope.slots]

@@ -140,6 +140,24 @@ SavedArgument<TakeGeometry>::SavedArgument(ProgramReader& in, const KernelSlotBa
         *size = static_cast<int64_t>(in.bytes.Index(Program::kMostBytes));
 }
 
+void SavedArgument<BatchNormOptions>::Write(const BatchNormOptions& options, ProgramWriter& out) {
+    out.bytes.Double(options.eps);
+    out.bytes.Double(options.decay);
+}
+SavedArgument<BatchNormOptions>::SavedArgument(ProgramReader& in, const KernelSlotBase&) {
+    value.eps = in.bytes.Double();
+    value.decay = in.bytes.Double();
+}
+
+void SavedArgument<AttentionOptions>::Write(const AttentionOptions& options, ProgramWriter& out) {
+    out.bytes.Double(options.scale);
+    out.bytes.Number(options.causal ? 1 : 0);
+}
+SavedArgument<AttentionOptions>::SavedArgument(ProgramReader& in, const KernelSlotBase&) {
+    value.scale = in.bytes.Double();
+    value.causal = in.bytes.Flag();
+}
+
 void SavedArgument<ElementwiseCall>::Write(const ElementwiseCall& call, const KernelSlotBase& slot,
                                            ProgramWriter& out) {
     out.bytes.Raw(call.op, FunctorBytes(slot));

@@ -15,7 +15,9 @@
 #include "chainerx/capture/program.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/kernels.h"
+#include "chainerx/ops/attention.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/normalization.h"
 #include "chainerx/ops/routine.h"
 #include "chainerx/ops/window.h"
 
@@ -87,6 +89,8 @@ CHAINERX_SAVED_ARGUMENT(Axes);
 CHAINERX_SAVED_ARGUMENT(RandomStream);
 CHAINERX_SAVED_ARGUMENT(WindowGeometry);
 CHAINERX_SAVED_ARGUMENT(TakeGeometry);
+CHAINERX_SAVED_ARGUMENT(BatchNormOptions);
+CHAINERX_SAVED_ARGUMENT(AttentionOptions);
 #undef CHAINERX_SAVED_ARGUMENT
 
 template <>

@@ -1,10 +1,12 @@
-// The layers that files have: convolutions, pooling, normalization, softmax and its loss, indexing, random numbers.
+// The layers that files have: convolutions, pooling, normalization, softmax and its loss, attention, recurrent cells,
+// indexing, random numbers.
 
 #include <algorithm>
 #include <initializer_list>
 
 #include "chainerx/capture/saved_kernel.h"
 #include "chainerx/core/operands.h"
+#include "chainerx/ops/attention.h"
 #include "chainerx/ops/convolution.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/loss.h"
@@ -12,6 +14,7 @@
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rnn.h"
 
 namespace chainerx {
 namespace {
@@ -97,6 +100,23 @@ bool FitsNormGrad(const Shape& statistics, const Shape& parameters, const Array&
            Is(inv_std, statistics, mean.dtype());
 }
 
+// Running statistics may have the shape of several axes of channels.
+bool AreRunning(const Array& mean, const Array& var, int64_t channels) {
+    auto is_running = [channels](const Array& a) { return IsFloat(a.dtype()) && a.GetTotalSize() == channels; };
+    return (!mean && !var) || (mean && var && is_running(mean) && is_running(var));
+}
+
+bool FitsBatchNorm(Positions&, const Array& x, const Array& gamma, const Array& beta, const Array& running_mean,
+                   const Array& running_var, const BatchNormOptions&, const Array& y, const Array& mean,
+                   const Array& inv_std) {
+    if (!IsFloatArray(x) || x.ndim() != 3 || !Is(y, x.shape(), x.dtype())) return false;
+    if (!IsFloatArray(mean) || mean.dtype() != GetComputeDtype(mean.dtype())) return false;
+    Shape channels{x.shape()[1]};
+    auto is_parameter = [&](const Array& a) { return IsFloatArray(a) && a.shape() == channels; };
+    return is_parameter(gamma) && is_parameter(beta) && AreRunning(running_mean, running_var, channels[0]) &&
+           Is(mean, channels, mean.dtype()) && Is(inv_std, channels, mean.dtype());
+}
+
 bool FitsBatchNormGrad(Positions&, const Array& x, const Array& gamma, const Array& gy, const Array& mean,
                        const Array& inv_std, const Array& gx, const Array& ggamma, const Array& gbeta) {
     if (!IsFloatArray(x) || x.ndim() != 3) return false;
@@ -158,6 +178,79 @@ bool FitsCrossEntropyGrad(Positions& positions, const Array& x, const Array& t, 
            positions.Uses(t, LabelsOf(x, ignore_label));
 }
 
+// ---------------------------------------------------------------- attention
+
+// Queries, keys and values, which need not be contiguous.
+struct AttentionShapes {
+    AttentionShapes(const Array& q, const Array& k, const Array& v) {
+        if (!q || !k || !v || !IsFloat(q.dtype()) || q.ndim() < 2 || k.ndim() < 2 || v.ndim() < 2) return;
+        query = q.shape();
+        rows = query;
+        rows.pop_back();
+        result = rows;
+        result.push_back(v.shape().back());
+        scores = rows;
+        scores.push_back(k.shape()[k.ndim() - 2]);
+        Shape batch = rows;
+        batch.pop_back();
+        auto has_shape = [&batch](const Array& a, int64_t length, int64_t width) {
+            Shape shape = batch;
+            shape.push_back(length);
+            shape.push_back(width);
+            return a.shape() == shape;
+        };
+        fits = k.dtype() == q.dtype() && v.dtype() == q.dtype() && has_shape(k, scores.back(), query.back()) &&
+               has_shape(v, scores.back(), result.back());
+    }
+    bool FitsMask(const Array& mask) const {
+        return !mask || (mask.shape() == scores && (mask.dtype() == Dtype::kBool || IsFloat(mask.dtype())));
+    }
+
+    bool fits{false};
+    Shape query;
+    Shape rows;
+    Shape result;
+    Shape scores;
+};
+
+bool FitsAttention(Positions&, const Array& q, const Array& k, const Array& v, const Array& mask,
+                   const AttentionOptions&, const Array& out, const Array& log_sum) {
+    AttentionShapes shapes{q, k, v};
+    return shapes.fits && shapes.FitsMask(mask) && Is(out, shapes.result, q.dtype()) &&
+           Is(log_sum, shapes.rows, GetComputeDtype(q.dtype()));
+}
+
+bool FitsAttentionGrad(Positions&, const Array& q, const Array& k, const Array& v, const Array& mask,
+                       const AttentionOptions&, const Array& log_sum, const Array& gout, const Array& gq,
+                       const Array& gk, const Array& gv) {
+    AttentionShapes shapes{q, k, v};
+    return shapes.fits && shapes.FitsMask(mask) && Is(log_sum, shapes.rows, GetComputeDtype(q.dtype())) && gout &&
+           gout.dtype() == q.dtype() && gout.shape() == shapes.result && Is(gq, q.shape(), q.dtype()) &&
+           Is(gk, k.shape(), q.dtype()) && Is(gv, v.shape(), q.dtype());
+}
+
+// ---------------------------------------------------------------- recurrent cells
+
+// Whether states are (batch, units), and gates (batch, 4 units).
+bool FitsCell(const Array& c, std::initializer_list<const Array*> states, std::initializer_list<const Array*> gates) {
+    if (!IsFloatArray(c) || c.ndim() != 2) return false;
+    Shape wide{c.shape()[0], 4 * c.shape()[1]};
+    auto have = [&c](std::initializer_list<const Array*> arrays, const Shape& shape) {
+        return std::all_of(arrays.begin(), arrays.end(), [&](const Array* a) { return Is(*a, shape, c.dtype()); });
+    };
+    return have(states, c.shape()) && have(gates, wide);
+}
+
+bool FitsLstm(Positions&, const Array& c_prev, const Array& x, Gates, const Array& c, const Array& h) {
+    return FitsCell(c, {&c_prev, &h}, {&x});
+}
+
+bool FitsLstmGrad(Positions&, const Array& c_prev, const Array& x, Gates, const Array& c, const Array& gc,
+                  const Array& gh, const Array& gc_prev, const Array& gx) {
+    // Gradients that are no arrays are zero.
+    return FitsCell(c, {&c_prev, gc ? &gc : &c, gh ? &gh : &c, &gc_prev}, {&x, &gx});
+}
+
 // ---------------------------------------------------------------- indexing
 
 bool FitsNormalizeIndices(Positions& positions, const Array& indices, int64_t length, IndexMode, const Array& out) {
@@ -203,6 +296,7 @@ void AddSavedLayers(SavedKernels& kernels) {
     AddSavedKernel(kernels, kMaxPoolGradKernel, &FitsMaxPoolGrad);
     AddSavedKernel(kernels, kAveragePoolKernel, &FitsAveragePool);
     AddSavedKernel(kernels, kAveragePoolGradKernel, &FitsAveragePoolGrad);
+    AddSavedKernel(kernels, kBatchNormKernel, &FitsBatchNorm);
     AddSavedKernel(kernels, kBatchNormGradKernel, &FitsBatchNormGrad);
     AddSavedKernel(kernels, kFixedBatchNormKernel, &FitsFixedBatchNorm);
     AddSavedKernel(kernels, kLayerNormKernel, &FitsLayerNorm);
@@ -215,6 +309,10 @@ void AddSavedLayers(SavedKernels& kernels) {
     }
     AddSavedKernel(kernels, kSoftmaxCrossEntropyKernel, &FitsCrossEntropy);
     AddSavedKernel(kernels, kSoftmaxCrossEntropyGradKernel, &FitsCrossEntropyGrad);
+    AddSavedKernel(kernels, kAttentionKernel, &FitsAttention);
+    AddSavedKernel(kernels, kAttentionGradKernel, &FitsAttentionGrad);
+    AddSavedKernel(kernels, kLstmKernel, &FitsLstm);
+    AddSavedKernel(kernels, kLstmGradKernel, &FitsLstmGrad);
     AddSavedKernel(kernels, kNormalizeIndicesKernel, &FitsNormalizeIndices);
     AddSavedKernel(kernels, kTakeKernel, &FitsTake);
     for (const AddAtKernel* slot : {&kAddAtKernel, &kPutKernel}) AddSavedKernel(kernels, *slot, &FitsAddAt);

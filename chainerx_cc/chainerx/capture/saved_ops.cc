@@ -51,11 +51,18 @@ bool FitsReduction(const Array& a, const Axes& axes, const Array& out) {
     if (!a || !out || !out.IsContiguous()) return false;
     bool is_sorted = std::adjacent_find(axes.begin(), axes.end(), std::greater_equal<int8_t>{}) == axes.end();
     bool has_axes = std::all_of(axes.begin(), axes.end(), [&a](int8_t axis) { return axis >= 0 && axis < a.ndim(); });
-    return is_sorted && has_axes && out.shape() == ReduceShape(a.shape(), axes, false);
+    if (!is_sorted || !has_axes) return false;
+    // Kernels see the result as contiguous, with the axes of length one or without them.
+    return out.shape() == ReduceShape(a.shape(), axes, false) || out.shape() == ReduceShape(a.shape(), axes, true);
 }
 
 bool FitsSame(Positions& positions, const Array& a, const Axes& axes, const Array& out) {
     return FitsReduction(a, axes, out) && a.dtype() == out.dtype() && !IsComplex(a.dtype()) && positions.Reads(a);
+}
+
+bool FitsScan(Positions& positions, const Array& a, int8_t axis, const Array& out) {
+    if (!a || !out || !out.IsContiguous() || axis < 0 || axis >= a.ndim()) return false;
+    return a.dtype() == out.dtype() && a.shape() == out.shape() && positions.Reads(a);
 }
 
 bool FitsLogSumExp(Positions& positions, const Array& a, const Axes& axes, const Array& out) {
@@ -111,6 +118,7 @@ void AddSavedOps(SavedKernels& kernels) {
     for (const ReduceKernel* slot : {&kAllKernel, &kAnyKernel}) AddSavedKernel(kernels, *slot, &FitsTest);
     for (const ReduceKernel* slot : {&kArgmaxKernel, &kArgminKernel}) AddSavedKernel(kernels, *slot, &FitsSearch);
     AddSavedKernel(kernels, kLogSumExpKernel, &FitsLogSumExp);
+    for (const ScanKernel* slot : {&kCumsumKernel, &kCumprodKernel}) AddSavedKernel(kernels, *slot, &FitsScan);
     AddSavedKernel(kernels, kMatmulKernel, &FitsMatmul);
 #define CHAINERX_ADD_UPDATE(Rule, name, n_states, n_scalars, doc) \
     AddSavedKernel(kernels, k##Rule##Update, &FitsUpdate<&k##Rule##Update>);

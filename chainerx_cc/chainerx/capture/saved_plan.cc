@@ -2,20 +2,21 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <unordered_set>
 
+#include "chainerx/capture/call_uses.h"
 #include "chainerx/capture/plan.h"
 #include "chainerx/capture/plan_builder.h"
 #include "chainerx/capture/program.h"
 #include "chainerx/capture/saved_kernel.h"
+#include "chainerx/capture/saved_scalars.h"
 #include "chainerx/core/backend.h"
+#include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/operands.h"
 
@@ -23,7 +24,7 @@ namespace chainerx {
 namespace {
 
 // The last digit is the version of the format.
-constexpr std::string_view kMagic = "ChainerX plan 1\n";
+constexpr std::string_view kMagic = "ChainerX plan 2\n";
 constexpr size_t kChecksumBytes = 8;
 
 // FNV-1a. It tells damage, not intent.
@@ -33,46 +34,6 @@ std::string ChecksumOf(std::string_view bytes) {
     std::string text;
     for (int i = 0; i < 64; i += 8) text.push_back(static_cast<char>(hash >> i));
     return text;
-}
-
-void WriteScalars(const std::vector<PlanScalars>& all, ByteWriter& out) {
-    out.Number(all.size());
-    for (const PlanScalars& s : all) {
-        out.Number(s.index);
-        out.Number(static_cast<uint64_t>(s.rule));
-        out.Number(static_cast<uint64_t>(s.updates));
-        out.Number(s.values.size());
-        for (double v : s.values) out.Double(v);
-    }
-}
-
-std::vector<PlanScalars> ReadScalars(ByteReader& in) {
-    std::vector<PlanScalars> all;
-    for (uint64_t n = in.Number(); n > 0; --n) {
-        PlanScalars s{in.Index(SIZE_MAX), static_cast<PlanScalars::Rule>(in.Index(2)), 0, {}};
-        s.updates = static_cast<int64_t>(in.Index(size_t{1} << 53));
-        for (uint64_t k = in.Number(); k > 0; --k) s.values.push_back(in.Double());
-        if (s.rule == PlanScalars::Rule::kAdam && s.values.size() != 6) throw ValueError{"Adam has other scalars"};
-        all.push_back(std::move(s));
-    }
-    return all;
-}
-
-// As chainer.optimizers.Adam makes them.
-std::vector<double> MakeScalars(const PlanScalars& s, int64_t update) {
-    if (s.rule == PlanScalars::Rule::kFixed) return s.values;
-    auto t = static_cast<double>(update);
-    double fix1 = 1.0 - std::pow(s.values[1], t);
-    double fix2 = 1.0 - std::pow(s.values[2], t);
-    double infinity = std::numeric_limits<double>::infinity();
-    return {s.values[0] * std::sqrt(fix2) / fix1,
-            1.0 - s.values[1],
-            1.0 - s.values[2],
-            s.values[3],
-            s.values[4],
-            s.values[5],
-            -infinity,
-            infinity};
 }
 
 void WriteFile(const std::string& path, const ByteWriter& body) {
@@ -103,10 +64,30 @@ std::string ReadFile(const std::string& path) {
     return bytes.str();
 }
 
+void WriteContents(Device& device, const void* data, size_t bytes, ByteWriter& out) {
+    std::string copy(bytes, '\0');
+    device.CopyToHost(copy.data(), data, bytes);
+    out.Raw(copy.data(), bytes);
+}
+
 void WriteKept(const Storage& storage, ByteWriter& out) {
-    std::string bytes(storage.bytes(), '\0');
-    storage.device().CopyToHost(bytes.data(), storage.data(), bytes.size());
-    out.Raw(bytes.data(), bytes.size());
+    WriteContents(storage.device(), storage.data(), storage.bytes(), out);
+}
+
+void WriteState(const PlanState& s, ByteWriter& out) {
+    WriteContents(s.value.device(), s.value.raw_data(), static_cast<size_t>(s.value.GetNBytes()), out);
+}
+
+void WriteStates(const Program& program, const PlanDetails& details, ProgramWriter& out) {
+    out.bytes.Number(details.states.size());
+    for (const PlanState& s : details.states) {
+        const ArrayForm& form = program.inputs.at(s.input).form;
+        if (s.value.shape() != form.shape || s.value.dtype() != form.dtype || !s.value.IsContiguous()) {
+            throw ChainerxError{"the plan cannot be saved: ", details.inputs[s.input], " has another form now"};
+        }
+        out.bytes.Number(s.input);
+        out.Write(program.results.at(s.result));
+    }
 }
 
 // Memory of inputs while a plan is built, which binds others at each run.
@@ -115,10 +96,41 @@ StoragePtr MakePlaceholder(size_t bytes, Device& device) {
     return StoragePtr{new Storage{nullptr, bytes, device, free}};
 }
 
+KernelCalls ReadCalls(ProgramReader& in, uint64_t count) {
+    KernelCalls calls;
+    KnownPositions positions;
+    for (; count > 0; --count) {
+        std::string name = in.bytes.Text();
+        const SavedKernel* kernel = FindSavedKernel(name);
+        if (kernel == nullptr) throw ValueError{"there is no kernel '", name, "'"};
+        try {
+            calls.push_back(kernel->Read(in, positions));
+        } catch (const ChainerxError& error) {
+            throw ValueError{"in a call of '", name, "': ", error.what()};
+        }
+    }
+    return calls;
+}
+
 }  // namespace
 
+std::string FindRefusal(const Program& program) {
+    if (!program.refusal.empty()) return program.refusal;
+    // What no file could give back is not written.
+    Device& device = GetDefaultContext().GetDevice("native:0");
+    ProgramReader in{program.calls, device};
+    for (const Program::Memory& m : program.memories) in.AddMemory(MakePlaceholder(m.bytes, device));
+    try {
+        ReadCalls(in, program.call_count);
+    } catch (const ValueError& error) {
+        return error.what();
+    }
+    return "";
+}
+
 void WritePlan(const std::string& path, const Program& program, const PlanDetails& details) {
-    if (!program.refusal.empty()) throw ChainerxError{"the plan cannot be saved: ", program.refusal};
+    std::string refusal = FindRefusal(program);
+    if (!refusal.empty()) throw ChainerxError{"the plan cannot be saved: ", refusal};
     if (details.inputs.size() != program.inputs.size()) {
         throw ChainerxError{"the plan has ", program.inputs.size(), " inputs, ", details.inputs.size(), " have names"};
     }
@@ -151,6 +163,7 @@ void WritePlan(const std::string& path, const Program& program, const PlanDetail
         out.bytes.Text(name);
         out.Write(program.results.at(number));
     }
+    WriteStates(program, details, out);
     out.bytes.Number(program.draws.size());
     for (const Program::Draw& d : program.draws) {
         out.bytes.Number(d.stream.key);
@@ -163,6 +176,7 @@ void WritePlan(const std::string& path, const Program& program, const PlanDetail
     for (const Program::Memory& m : program.memories) {
         if (m.kept) WriteKept(*m.kept, out.bytes);
     }
+    for (const PlanState& s : details.states) WriteState(s, out.bytes);
     WriteFile(path, out.bytes);
 }
 
@@ -178,23 +192,29 @@ struct SavedPlan::Parts {
     std::string head;  // of the file, up to the scalars
     std::vector<std::string> guards;
     std::vector<std::string> input_names;
+    std::vector<std::string> argument_names;  // of the inputs but for states
     std::vector<std::string> output_names;
     std::vector<std::pair<std::string, Array>> arrays;
     std::vector<Array> inputs;  // without memory
+    std::vector<PlanState> states;
     std::vector<PlanScalars> scalars;
     std::vector<StoragePtr> kept;
     std::shared_ptr<Plan> plan;
 
     // The inputs as the plan takes them, in memory of their own.
     std::vector<Array> Prepare(const std::vector<Array>& given) const;
+    // Replaces the states by results of a run, which are its last outputs, and removes these.
+    void TakeStates(std::vector<Array>& outputs);
 
 private:
     void ReadMemories(Recording& recording, ProgramReader& in, size_t file_bytes);
     void ReadArrays(ProgramReader& in);
     void ReadInputs(ProgramReader& in);
     std::vector<Array> ReadOutputs(ProgramReader& in);
+    void ReadStates(ProgramReader& in, std::vector<Array>& results);
+    void ReadStateContents(ProgramReader& in);
+    const PlanState* FindState(size_t input) const;
     static void ReadDraws(Recording& recording, ProgramReader& in);
-    static void ReadCalls(Recording& recording, ProgramReader& in);
     Array PrepareOne(size_t i, const Array& given) const;
 
     size_t input_memories_{0};
@@ -209,8 +229,9 @@ SavedPlan::Parts::Parts(std::string_view body, Device& device) {
     ReadArrays(in);
     ReadInputs(in);
     std::vector<Array> results = ReadOutputs(in);
+    ReadStates(in, results);
     ReadDraws(recording, in);
-    ReadCalls(recording, in);
+    recording.calls = ReadCalls(in, in.bytes.Number());
     head = body.substr(0, body.size() - in.bytes.rest().size());
     scalars = ReadScalars(in.bytes);
     for (const StoragePtr& storage : kept) {
@@ -218,6 +239,7 @@ SavedPlan::Parts::Parts(std::string_view body, Device& device) {
         // Runs count as changes.
         recording.found.try_emplace(storage.get(), storage, storage->version() - 1);
     }
+    ReadStateContents(in);
     if (!in.bytes.rest().empty()) throw ValueError{"it does not end where it should"};
     plan = BuildPlan(recording, inputs, results, {}, {}, std::make_shared<Scratch>());
     for (const PlanScalars& s : scalars) plan->SetScalars(s.index, MakeScalars(s, s.updates + 1));
@@ -283,6 +305,37 @@ std::vector<Array> SavedPlan::Parts::ReadOutputs(ProgramReader& in) {
     return results;
 }
 
+void SavedPlan::Parts::ReadStates(ProgramReader& in, std::vector<Array>& results) {
+    for (uint64_t n = in.bytes.Number(); n > 0; --n) {
+        size_t input = in.bytes.Index(inputs.size());
+        const Array& form = inputs[input];
+        Array next = in.ReadArray();
+        bool fits = form.IsContiguous() && next.shape() == form.shape() && next.dtype() == form.dtype();
+        if (!fits || FindState(input) != nullptr) throw ValueError{"the state ", input_names[input], " does not fit"};
+        states.push_back({input, results.size(), Array{}});
+        results.push_back(std::move(next));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (FindState(i) == nullptr) argument_names.push_back(input_names[i]);
+    }
+}
+
+void SavedPlan::Parts::ReadStateContents(ProgramReader& in) {
+    for (PlanState& s : states) {
+        const Array& form = inputs[s.input];
+        // Before there is memory of the size.
+        std::string_view bytes = in.bytes.Raw(static_cast<uint64_t>(form.GetNBytes()));
+        s.value = Empty(form.shape(), form.dtype(), in.device());
+        in.device().CopyFromHost(s.value.raw_data(), bytes.data(), bytes.size());
+        arrays.emplace_back(input_names[s.input], s.value);
+    }
+}
+
+const PlanState* SavedPlan::Parts::FindState(size_t input) const {
+    auto it = std::find_if(states.begin(), states.end(), [input](const PlanState& s) { return s.input == input; });
+    return it == states.end() ? nullptr : &*it;
+}
+
 void SavedPlan::Parts::ReadDraws(Recording& recording, ProgramReader& in) {
     for (uint64_t n = in.bytes.Number(); n > 0; --n) {
         uint64_t key = in.bytes.Number();
@@ -291,34 +344,33 @@ void SavedPlan::Parts::ReadDraws(Recording& recording, ProgramReader& in) {
     }
 }
 
-void SavedPlan::Parts::ReadCalls(Recording& recording, ProgramReader& in) {
-    KnownPositions positions;
-    for (uint64_t n = in.bytes.Number(); n > 0; --n) {
-        std::string name = in.bytes.Text();
-        const SavedKernel* kernel = FindSavedKernel(name);
-        if (kernel == nullptr) throw ValueError{"there is no kernel '", name, "'"};
-        try {
-            recording.calls.push_back(kernel->Read(in, positions));
-        } catch (const ChainerxError& error) {
-            throw ValueError{"in a call of '", name, "': ", error.what()};
-        }
-    }
-}
-
 std::vector<Array> SavedPlan::Parts::Prepare(const std::vector<Array>& given) const {
-    if (given.size() != inputs.size()) {
-        throw ValueError{"the plan takes ", inputs.size(), " inputs, ", given.size(), " were given"};
+    if (given.size() != argument_names.size()) {
+        throw ValueError{"the plan takes ", argument_names.size(), " inputs, ", given.size(), " were given"};
     }
     std::vector<Array> prepared;
     std::unordered_set<const Storage*> used;
     for (const StoragePtr& storage : kept) used.insert(storage.get());
-    for (size_t i = 0; i < given.size(); ++i) {
-        Array a = PrepareOne(i, given[i]);
+    auto next = given.begin();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const PlanState* state = FindState(i);
+        Array a = PrepareOne(i, state == nullptr ? *next++ : state->value);
         // What the plan writes to one array must not change another.
         if (!used.insert(a.body()->storage.get()).second) a = PrepareOne(i, MakeContiguousCopy(a, a.dtype()));
         prepared.push_back(std::move(a));
     }
     return prepared;
+}
+
+void SavedPlan::Parts::TakeStates(std::vector<Array>& outputs) {
+    size_t first_array = arrays.size() - states.size();
+    for (size_t i = 0; i < states.size(); ++i) {
+        PlanState& s = states[i];
+        // A result may be in the memory of an input, or of another output.
+        s.value = MakeContiguousCopy(outputs[s.result], outputs[s.result].dtype());
+        arrays[first_array + i].second = s.value;
+    }
+    outputs.resize(output_names.size());
 }
 
 Array SavedPlan::Parts::PrepareOne(size_t i, const Array& given) const {
@@ -367,6 +419,7 @@ std::vector<Array> SavedPlan::Run(const std::vector<Array>& inputs) {
     std::vector<Array> outputs = parts_->plan->Start(prepared);
     parts_->plan->Run(0);
     for (PlanScalars& s : parts_->scalars) ++s.updates;
+    parts_->TakeStates(outputs);
     return outputs;
 }
 
@@ -375,10 +428,11 @@ void SavedPlan::Save(const std::string& path) const {
     body.Raw(parts_->head.data(), parts_->head.size());
     WriteScalars(parts_->scalars, body);
     for (const StoragePtr& storage : parts_->kept) WriteKept(*storage, body);
+    for (const PlanState& s : parts_->states) WriteState(s, body);
     WriteFile(path, body);
 }
 
-const std::vector<std::string>& SavedPlan::inputs() const { return parts_->input_names; }
+const std::vector<std::string>& SavedPlan::inputs() const { return parts_->argument_names; }
 const std::vector<std::string>& SavedPlan::outputs() const { return parts_->output_names; }
 const std::vector<std::pair<std::string, Array>>& SavedPlan::arrays() const { return parts_->arrays; }
 const std::vector<std::string>& SavedPlan::guards() const { return parts_->guards; }

@@ -17,13 +17,22 @@ struct Program;
 // Scalars of a call, such as those of an update of parameters.
 struct PlanScalars {
     enum class Rule : uint8_t {
-        kFixed,  // `values` are the scalars
-        kAdam,   // made of alpha, beta1, beta2, eps, eta, the rate of the weight decay, and the number of the update
+        kFixed,     // `values` are the scalars
+        kAdam,      // made of alpha, beta1, beta2, eps, eta, the rate of the weight decay, and the number of the update
+        kAdaBound,  // as those of Adam; the bounds are made of two further ones, final_lr and gamma
     };
     size_t index;  // among the calls that have scalars
     Rule rule;
     int64_t updates;  // made so far
     std::vector<double> values;
+};
+
+// An array that each run replaces, such as the state of a recurrent cell: an input of a run is a result of the one
+// before.
+struct PlanState {
+    size_t input;   // its number
+    size_t result;  // its number
+    Array value;    // for the next run
 };
 
 // What a file has besides the kernels.
@@ -33,7 +42,11 @@ struct PlanDetails {
     std::vector<std::pair<std::string, Array>> arrays;    // parameters and states
     std::vector<std::pair<std::string, size_t>> outputs;  // names and numbers of results
     std::vector<PlanScalars> scalars;
+    std::vector<PlanState> states;
 };
+
+// Why no file can have a plan, such as a kernel that files do not have; nothing if one can.
+std::string FindRefusal(const Program& program);
 
 // Writes a plan, with the present contents of all arrays that it reads. Raises ChainerxError if a file cannot have it.
 void WritePlan(const std::string& path, const Program& program, const PlanDetails& details);
@@ -60,7 +73,7 @@ public:
 
     const std::vector<std::string>& inputs() const;
     const std::vector<std::string>& outputs() const;
-    // Parameters and states by name. They may be changed in place.
+    // Parameters and states by name. They may be changed in place. Those of recurrent cells are others after each run.
     const std::vector<std::pair<std::string, Array>>& arrays() const;
     // The array of a name. Raises ValueError if there is none.
     const Array& Find(const std::string& name) const;

@@ -156,17 +156,17 @@ struct NormBackward {
 
 // Batch normalization of (batch, channels, spatial) with flat parameters.
 Array Normalize3D(const Array& x, const Array& gamma, const Array& beta, const Array& running_mean,
-                  const Array& running_var, double eps, double decay) {
+                  const Array& running_var, const BatchNormOptions& options) {
     Array y = Empty(x.shape(), x.dtype(), x.device());
     Dtype dtype = GetStatisticsDtype(x, gamma);
     Array mean = Empty(gamma.shape(), dtype, x.device());
     Array inv_std = Empty(gamma.shape(), dtype, x.device());
     kBatchNormKernel(x.device(), internal::KernelInput(x), internal::KernelInput(gamma), internal::KernelInput(beta),
-                     running_mean, running_var, eps, decay, y, mean, inv_std);
+                     running_mean, running_var, options, y, mean, inv_std);
     if (GraphMask mask = internal::GetRecordMask({&x, &gamma, &beta})) {
         Form form{{0, 2}, {0, 2}, {1, gamma.shape()[0], 1}, &kBatchNormGradKernel};
         internal::Record("batch_norm", mask, {&x, &gamma, &beta}, {&y},
-                         NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, eps});
+                         NormBackward{form, Saved{x}, Saved{gamma}, mean, inv_std, options.eps});
     }
     return y;
 }
@@ -284,7 +284,8 @@ Array BatchNorm(const Array& x, const Array& gamma, const Array& beta, const std
         internal::CheckInPlace(*running_var, "batch_norm (running_var)");
     }
     Array y = layout.Restore(Normalize3D(layout.See(x), Flat(gamma), Flat(Cast(beta, gamma.dtype())),
-                                         running_mean.value_or(Array{}), running_var.value_or(Array{}), eps, decay));
+                                         running_mean.value_or(Array{}), running_var.value_or(Array{}),
+                                         BatchNormOptions{eps, decay}));
     if (running_mean.has_value()) {
         running_mean->body()->storage->BumpVersion();
         running_var->body()->storage->BumpVersion();

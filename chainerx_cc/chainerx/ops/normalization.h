@@ -8,12 +8,19 @@
 
 namespace chainerx {
 
+struct BatchNormOptions {
+    double eps;
+    double decay;
+};
+template <>
+inline constexpr bool kIsKernelValue<BatchNormOptions> = true;
+
 // Kernels on contiguous x (batch, channels, spatial); statistics and parameters are (channels). `mean` and `inv_std`
 // are of the dtype in which the kernel computes, see BatchNorm. The running statistics may be no arrays; the
 // variance that enters them is unbiased.
-using BatchNormKernel = KernelSlot<void(const Array& x, const Array& gamma, const Array& beta,
-                                        const Array& running_mean, const Array& running_var, double eps, double decay,
-                                        const Array& y, const Array& mean, const Array& inv_std)>;
+using BatchNormKernel = KernelSlot<void(
+        const Array& x, const Array& gamma, const Array& beta, const Array& running_mean, const Array& running_var,
+        const BatchNormOptions& options, const Array& y, const Array& mean, const Array& inv_std)>;
 using BatchNormGradKernel =
         KernelSlot<void(const Array& x, const Array& gamma, const Array& gy, const Array& mean, const Array& inv_std,
                         const Array& gx, const Array& ggamma, const Array& gbeta)>;

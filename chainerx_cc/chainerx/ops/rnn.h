@@ -16,6 +16,8 @@ enum class Gates {
     kBlocks,       // one gate of all units, the next gate of all units, ...
 };
 
+CHAINERX_ENUM_WORDS(Gates, "interleaved", "blocks");
+
 // Cells on contiguous arrays of one dtype: states are (batch, units), x is (batch, gates * units).
 // The order of gates is a, i, f, o; either of gc and gh may be no array, for zero.
 using LstmKernel = KernelSlot<void(const Array& c_prev, const Array& x, Gates gates, const Array& c, const Array& h)>;

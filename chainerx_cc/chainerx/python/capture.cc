@@ -13,6 +13,7 @@
 #include "chainerx/capture/recorder.h"
 #include "chainerx/capture/saved_plan.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/operands.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/call_listener.h"
 #include "chainerx/python/convert.h"
@@ -151,24 +152,32 @@ int64_t GetOwnBytes(Plan& self) { return self.own_bytes(); }
 void SetMeasured(Plan& self, bool is_measured) { self.SetMeasured(is_measured); }
 std::string Describe(Plan& self) { return self.Describe(); }
 
-// Scalars of calls by their numbers among those that have some: `adam` tells which are those of Adam.
+// `scalars`: the number of a call among those that have some, that of the rule, and the updates so far; `states`: the
+// numbers of an input and of the result that takes its place.
 void SavePlan(Plan& self, const std::string& path, const std::vector<std::string>& guards,
               const std::vector<std::string>& inputs, const std::vector<std::string>& names,
               const std::vector<Array>& arrays, const std::vector<std::string>& outputs,
-              const std::vector<int64_t>& results, const std::vector<int64_t>& calls, const std::vector<int64_t>& adam,
-              const std::vector<int64_t>& updates, const std::vector<std::vector<double>>& values) {
-    PlanDetails details{guards, inputs, {}, {}, {}};
+              const std::vector<int64_t>& results, const std::vector<std::vector<int64_t>>& scalars,
+              const std::vector<std::vector<double>>& values, const std::vector<std::vector<int64_t>>& states,
+              const std::vector<Array>& state_values) {
+    PlanDetails details{guards, inputs, {}, {}, {}, {}};
     for (size_t i = 0; i < arrays.size(); ++i) details.arrays.emplace_back(names.at(i), arrays[i]);
     for (size_t i = 0; i < results.size(); ++i) {
         details.outputs.emplace_back(outputs.at(i), static_cast<size_t>(results[i]));
     }
-    for (size_t i = 0; i < calls.size(); ++i) {
-        auto rule = adam.at(i) != 0 ? PlanScalars::Rule::kAdam : PlanScalars::Rule::kFixed;
-        details.scalars.push_back({static_cast<size_t>(calls[i]), rule, updates.at(i), values.at(i)});
+    for (size_t i = 0; i < values.size(); ++i) {
+        const std::vector<int64_t>& s = scalars.at(i);
+        auto rule = static_cast<PlanScalars::Rule>(s.at(1));
+        details.scalars.push_back({static_cast<size_t>(s[0]), rule, s.at(2), values[i]});
+    }
+    for (size_t i = 0; i < state_values.size(); ++i) {
+        const std::vector<int64_t>& s = states.at(i);
+        details.states.push_back(
+                {static_cast<size_t>(s.at(0)), static_cast<size_t>(s.at(1)), Contiguous(state_values[i])});
     }
     WritePlan(path, *self.program(), details);
 }
-std::string GetRefusal(Plan& self) { return self.program()->refusal; }
+std::string GetRefusal(Plan& self) { return FindRefusal(*self.program()); }
 bool HasProgramArray(Plan& self, const Array& array) {
     return self.program()->FindKept(*array.body()->storage) != Program::kNoMemory;
 }
@@ -256,9 +265,10 @@ void AddCapture(PyObject* module) {
             .Method<&SetScalars>("set_scalars", "self, index, scalars",
                                  "Replaces the scalars of a call, the ``index``th that has some.")
             .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
-            .Method<&SavePlan>(
-                    "save", "self, path, guards, inputs, names, arrays, outputs, results, calls, adam, updates, values",
-                    "Writes it to a file; see capture/saved_plan.h.")
+            .Method<&SavePlan>("save",
+                               "self, path, guards, inputs, names, arrays, outputs, results, scalars, values, states, "
+                               "state_values",
+                               "Writes it to a file; see capture/saved_plan.h.")
             .Property<&GetRefusal>("refusal", "Why no file can have it, or an empty text.")
             .Method<&HasProgramArray>("keeps", "self, array", "Whether kernels use an array that files keep.")
             .Property<&CountInputs>("input_count", "Number of inputs.")

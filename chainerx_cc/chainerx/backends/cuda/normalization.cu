@@ -183,8 +183,10 @@ void SumLayerNormParameters(Device& device, int64_t rows, int64_t width, const T
 }
 
 void BatchNorm(const Array& x, const Array& gamma_, const Array& beta_, const Array& running_mean,
-               const Array& running_var, double eps, double decay, const Array& y, const Array& mean,
+               const Array& running_var, const BatchNormOptions& options, const Array& y, const Array& mean,
                const Array& inv_std) {
+    double eps = options.eps;
+    double decay = options.decay;
     Channels layout{x.shape()[0], x.shape()[1], x.shape()[2]};
     int64_t n = layout.batch * layout.spatial;
     Dtype dtype = mean.dtype();

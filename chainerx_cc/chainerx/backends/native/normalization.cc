@@ -30,7 +30,7 @@ void Update(const Array& running, const Array& value, double decay, double adjus
 }
 
 void BatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const Array& running_mean,
-               const Array& running_var, double eps, double decay, const Array& y_, const Array& mean,
+               const Array& running_var, const BatchNormOptions& options, const Array& y_, const Array& mean,
                const Array& inv_std) {
     int64_t batch = x_.shape()[0];
     int64_t channels = x_.shape()[1];
@@ -40,7 +40,7 @@ void BatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const A
         using T = typename decltype(tag)::type;
         if (batch * spatial == 0) {
             std::fill_n(mean.data<T>(), channels, T{0});
-            std::fill_n(inv_std.data<T>(), channels, static_cast<T>(1 / std::sqrt(eps)));
+            std::fill_n(inv_std.data<T>(), channels, static_cast<T>(1 / std::sqrt(options.eps)));
             return;
         }
         Array x = Input(x_, dtype);
@@ -51,14 +51,14 @@ void BatchNorm(const Array& x_, const Array& gamma_, const Array& beta_, const A
         {
             BlockingScope blocking{x.GetTotalSize() > kNormalizationBlocking};
             BatchNormForward(batch, channels, spatial, x.data<T>(), gamma.data<T>(), beta.data<T>(),
-                             static_cast<T>(eps), y.template data<T>(), mean.data<T>(), var.data<T>(),
+                             static_cast<T>(options.eps), y.template data<T>(), mean.data<T>(), var.data<T>(),
                              inv_std.data<T>());
         }
         y.Finish();
         if (running_mean) {
             auto count = static_cast<double>(batch * spatial);
-            Update<T>(running_mean, mean, decay, 1);
-            Update<T>(running_var, var, decay, count / std::max(count - 1, 1.0));
+            Update<T>(running_mean, mean, options.decay, 1);
+            Update<T>(running_var, var, options.decay, count / std::max(count - 1, 1.0));
         }
     });
 }
