@@ -10,12 +10,14 @@ from onnx_chainer import onnx_helper
 from onnx_chainer.export import export
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from onnx_chainer._trace import Arguments
 
 
 def export_testcase(
-    model: Any,
-    args: Any,
+    model: Callable[..., Any],
+    args: Arguments,
     out_dir: str | os.PathLike[str],
     output_grad: bool | str = False,
     **kwargs: Any,

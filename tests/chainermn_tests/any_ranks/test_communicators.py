@@ -153,6 +153,13 @@ def test_ranks_of_hosts(comm):
     assert (comm.inter_rank, comm.inter_size) == (0, 1)
 
 
+def test_bfloat16_has_one_name(comm):
+    ml_dtypes = pytest.importorskip('ml_dtypes')
+    for value in ('bfloat16', ml_dtypes.bfloat16, numpy.dtype(ml_dtypes.bfloat16)):
+        comm.set_config('allreduce_grad_dtype', value)
+        assert repr(comm.get_config('allreduce_grad_dtype')) == "'bfloat16'"
+
+
 def test_split(comm):
     comm.set_config('allreduce_grad_dtype', 'bfloat16')
     with comm.config_scope():
