@@ -144,6 +144,10 @@ def cut(x: Value, pads: Any) -> tuple[Value, list[tuple[int, int]]]:
     """``x`` less what negative widths of padding cut off its axes, and the other widths."""
     if all(before >= 0 and behind >= 0 for before, behind in pads):
         return x, pads
+    # A width that cuts more than there is takes the rest from the padding of the other side.
+    pads = [
+        (max(a, -n) + min(b + n, 0), max(b, -n) + min(a + n, 0)) for n, (a, b) in zip(x.shape, pads)
+    ]
     index = (slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pads))
     x = chainer.functions.get_item(x, tuple(index))
     return x, [(max(before, 0), max(behind, 0)) for before, behind in pads]

@@ -357,3 +357,34 @@ def test_features_of_a_vector_are_a_row(shape, indices, loader):
     if i.size:  # onnxruntime refuses to take nothing
         session = onnxruntime.InferenceSession(data, providers=['CPUExecutionProvider'])
         np.testing.assert_array_equal(y, session.run(None, {'x': x, 'i': i})[0])
+
+
+@pytest.mark.parametrize(
+    ('pads', 'expected'),
+    [
+        ([-4, 2], [5]),
+        ([2, -4], [5]),
+        ([-7, 6], [5, 5]),
+        ([-3, 0], []),
+        ([-2, 1], [3, 5]),
+        ([1, -2], [5, 1]),
+    ],
+)
+def test_widths_that_cut_more_than_there_is(pads, expected, loader):
+    """Both loaders give what onnxruntime gives: a window of the numbers with constants around."""
+    onnxruntime = pytest.importorskip('onnxruntime')
+    make = onnx.helper
+    node = make.make_node('Pad', ['x', 'pads', 'value'], ['y'])
+    weights = [make.make_tensor('pads', 7, [2], pads), make.make_tensor('value', 1, [], [5])]
+    x, y = [
+        make.make_tensor_value_info(name, 1, shape) for name, shape in [('x', [3]), ('y', None)]
+    ]
+    graph = make.make_graph([node], 'g', [x], [y], weights)
+    data = make.make_model(graph, opset_imports=[make.make_opsetid('', 18)], ir_version=8)
+    numbers = np.array([1, 2, 3], 'f')
+    (result,) = loader.load(data.SerializeToString())(numbers)
+    np.testing.assert_array_equal(result, np.array(expected, 'f'))
+    session = onnxruntime.InferenceSession(
+        data.SerializeToString(), providers=['CPUExecutionProvider']
+    )
+    np.testing.assert_array_equal(result, session.run(None, {'x': numbers})[0])

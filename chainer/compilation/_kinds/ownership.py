@@ -33,8 +33,8 @@ def is_own_object(value: Any) -> bool:
         return is_framework_code(value.__code__)
     if issubclass(kind, type):
         return is_framework_module(value.__module__)
-    is_imported = kind is types.ModuleType
-    return value is None or is_imported or is_framework_module(kind.__module__)
+    is_found = value is None or kind is types.ModuleType
+    return is_found or is_framework_module(kind.__module__)
 
 
 def is_patched(kind: type) -> bool:

@@ -92,12 +92,9 @@ class DecorrelatedBatchNormalization(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0,))
         (x,) = inputs
-        if not x.size:
-            return (x.copy(),)
-        mean, centered, cov = self._moments(arrays_like(x), x)
-        (projection,) = _InverseSqrt().forward((cov,))
-        self._update(backend.from_chx, mean, projection, centered.shape[2])
-        return (_from_groups(projection @ centered, x.shape).astype(x.dtype, copy=False),)
+        return self._whiten(
+            arrays_like(x), x, lambda cov: _InverseSqrt().forward((cov,))[0], backend.from_chx
+        )
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]
@@ -105,17 +102,24 @@ class DecorrelatedBatchNormalization(Operation):
         running = self.running_mean, self.running_projection
         if not all([a is None or isinstance(a, chainerx.ndarray) for a in running]):
             return Fallback('running statistics of NumPy')
-        (x,) = inputs
+        return self._whiten(
+            Arrays(chainerx),
+            inputs[0],
+            chainerx._core._inverse_sqrt,
+            chainerx.ndarray.as_grad_stopped,
+        )
+
+    def _whiten(self, m, x, inverse_sqrt, plain):
+        """The output; updates the statistics, of arrays that ``plain`` takes out of graphs."""
         if not x.size:  # which has no statistics
             return (x.copy(),)
-        mean, centered, cov = self._moments(Arrays(chainerx), x)
-        projection = chainerx._core._inverse_sqrt(cov)
-        self._update(chainerx.ndarray.as_grad_stopped, mean, projection, centered.shape[2])
-        y = chainerx.matmul(projection, centered)
-        return (_from_groups(y, x.shape).astype(x.dtype, copy=False),)
+        mean, centered, cov = self._moments(m, x)
+        projection = inverse_sqrt(cov)
+        self._update(plain, mean, projection, centered.shape[2])
+        return (_from_groups(projection @ centered, x.shape).astype(x.dtype, copy=False),)
 
     def _update(self, plain, mean, projection, count):
-        """Moves the running statistics, in place; ``plain`` gives arrays without graphs."""
+        """Moves the running statistics, in place."""
         if config.in_recomputing:
             return
         # As in Chainer 7, the projection gets the factor that makes a variance unbiased.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "chainerx_onnx/operators/common.h"
 
@@ -16,10 +18,12 @@ Array PadOrCut(const Array& x, Widths widths, PadMode mode, const Scalar& value)
         int64_t& behind = widths[axis][1];
         int64_t length = dims[axis];
         int64_t& n = dims[axis];
-        if (__builtin_add_overflow(n, before, &n) || __builtin_add_overflow(n, behind, &n) || n < 0 ||
-            std::min(before, behind) < -length) {
+        if (__builtin_add_overflow(n, before, &n) || __builtin_add_overflow(n, behind, &n) || n < 0) {
             throw ModelError{"the widths ", before, " and ", behind, " do not fit to the length ", length};
         }
+        // A width that cuts more than there is takes the rest from the padding of the other side.
+        if (before < -length) std::tie(before, behind) = std::pair{-length, n};
+        if (behind < -length) std::tie(before, behind) = std::pair{n, -length};
         if (before < 0 || behind < 0) {
             y = SliceAxis(y, axis, std::max<int64_t>(-before, 0), length + std::min<int64_t>(behind, 0));
         }

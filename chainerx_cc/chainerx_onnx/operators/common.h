@@ -77,7 +77,7 @@ inline Array Steps(int64_t count, int64_t behind, Device& device, Dtype dtype = 
 using Widths = std::vector<Ints>;
 inline Widths NoWidths(int ndim) { return Widths(ndim, {0, 0}); }
 
-// Pads and cuts (arrays.cc). Raises ModelError if the widths cut more than there is, or the result is too large.
+// Pads and cuts (arrays.cc). Raises ModelError if less than nothing would be left, or the result is too large.
 Array PadOrCut(const Array& x, Widths widths, PadMode mode = PadMode::kConstant, const Scalar& value = Scalar{0});
 
 inline Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind) {

@@ -284,6 +284,17 @@ def test_attribute_of_a_method_of_a_generator(monkeypatch):
     check_change('attribute', lambda: (lambda x: x * method.s, lambda: setattr(method, 's', 3)))
 
 
+def _check_factors(compiled, numbers):
+    """Checks a function that multiplies by a number, before and after a change of it."""
+    x = array([1, 2], 'f')
+    for number in 2, 3:
+        numbers[0] = number
+        before = compiled.replays
+        for _ in range(4):
+            assert bits(compiled(x)) == bits(x * number)
+        assert compiled.replays > before, compiled.report()
+
+
 def test_what_a_property_reads():
     class Own:
         @property
@@ -292,23 +303,11 @@ def test_what_a_property_reads():
 
     own, numbers = Own(), [2]
     compiled = chainer.compile(lambda x: x * own.factor)
-    x = array([1, 2], 'f')
-    for number in 2, 3:
-        numbers[0] = number
-        before = compiled.replays
-        for _ in range(4):
-            assert bits(compiled(x)) == bits(x * number)
-        assert compiled.replays > before, compiled.report()
+    _check_factors(compiled, numbers)
 
 
 def test_what_a_function_in_this_package_reads(monkeypatch):
     monkeypatch.setattr(chainer, 'own', lambda x: x * numbers[0], raising=False)
     numbers = [2]
     compiled = chainer.compile(lambda x, package=chainer: package.own(x))
-    x = array([1, 2], 'f')
-    for number in 2, 3:
-        numbers[0] = number
-        before = compiled.replays
-        for _ in range(4):
-            assert bits(compiled(x)) == bits(x * number)
-        assert compiled.replays > before, compiled.report()
+    _check_factors(compiled, numbers)
