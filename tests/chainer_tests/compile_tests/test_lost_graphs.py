@@ -34,9 +34,10 @@ class Own(chainer.Chain):
         return h
 
 
+#: Links and what the reason names: of several states, it may be any.
 LINKS = {
-    'LSTM': (lambda: L.LSTM(3, 3), 'h of LSTM'),
-    'GRU': (lambda: L.StatefulGRU(3, 3), 'h of StatefulGRU'),
+    'LSTM': (lambda: L.LSTM(3, 3), 'of LSTM'),
+    'GRU': (lambda: L.StatefulGRU(3, 3), 'of StatefulGRU'),
     'variable': (lambda: Own('variable'), 'h of Own'),
     'array': (lambda: Own('array'), 'h of Own'),
 }
