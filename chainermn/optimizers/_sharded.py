@@ -11,8 +11,9 @@ import chainerx
 from chainer.optimizer import GradientMethod
 from chainer.optimizer_hooks import GradientLARS
 from chainer.variable import Parameter
-from chainermn import _arrays
+from chainermn import _arrays, _messages
 from chainermn._sharding import parts
+from chainermn.means.buckets import ALONE
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 
 if TYPE_CHECKING:
@@ -124,22 +125,36 @@ class _Shards:
             if _arrays.address(piece) != _arrays.address(array):
                 piece[...] = array
                 shard.array = _arrays.flat(param.array)[part.own]
-        if self._comm.size > 1 and self._params:
+        if self._comm.size > 1:
             with self._comm.calls.watching('update'):
                 self._exchange()
 
     def _exchange(self) -> None:
-        arrays = [_arrays.plain(array) for array in self._arrays]
-        pairs = [(part, array.reshape(-1)[part.own]) for part, array in zip(self._parts, arrays)]
-        # Arrays on the host receive the parts in place.
-        hosts = [
-            array if isinstance(array, numpy.ndarray) else numpy.empty(array.shape, array.dtype)
-            for array in arrays
-        ]
-        parts.start_gather(pairs, hosts).wait()
-        for array, host in zip(arrays, hosts):
-            if host is not array:
-                array[...] = _arrays.like(host, array)
+        """Sends this rank's part and receives the others; large pieces of arrays without copies."""
+        rank = self._comm.rank
+        others = [i for i in range(self._comm.size) if i != rank]
+        own, small = self._pieces(rank)
+        own.append(_arrays.to_host_bytes(small))
+        outgoing = [(i, array) for i in others for array in own]
+        incoming, joined = [], []
+        for i in others:
+            large, small = self._pieces(i)
+            data = numpy.empty(sum([piece.nbytes for piece in small]), numpy.uint8)
+            incoming += [(i, array) for array in [*large, data]]
+            joined.append((data, small))
+        _messages.exchange(self._comm.arrays_comm, outgoing, incoming)
+        for data, small in joined:
+            _arrays.from_host_bytes(data, small)
+
+    def _pieces(self, rank: int) -> tuple[list[Any], list[Any]]:
+        """What a rank has of the arrays: large pieces on the host, and others."""
+        large: list[Any] = []
+        small: list[Any] = []
+        for array, part in zip(self._arrays, self._parts):
+            piece = _arrays.plain(_arrays.flat(array))[part.slice_of(rank)]
+            is_large = isinstance(piece, numpy.ndarray) and piece.nbytes >= ALONE
+            (large if is_large else small).append(piece)
+        return large, small
 
 
 def check_method(optimizer: Any) -> None:
