@@ -183,8 +183,7 @@ def _gathering(comm: Any, pairs: Sequence[tuple[Part, Any]], arrays: Sequence[An
     for (part, array), whole in zip(pairs, arrays):
         own = _arrays.to_host(array)
         flat = whole.reshape(-1)
-        if _arrays.address(own) != _arrays.address(flat[part.own]):
-            flat[part.own] = own
+        flat[part.own] = own
         incoming = {i: flat[part.slice_of(i)] for i in others}
         if flat.nbytes < ALONE:  # not those of the part, which differ between the ranks
             joined.append((own, incoming))
