@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy
 
 from chainer.functions._arguments import pair
@@ -64,7 +66,14 @@ class ConvolutionBase(Operation):
         return len({x.dtype for x in inputs}) == 1
 
 
-class TwoDimensional(ConvolutionBase):
+if TYPE_CHECKING:
+    _Mixed = ConvolutionBase
+else:
+    # The mix-in comes before the functions: from a base of its own it would have other kernels.
+    _Mixed = object
+
+
+class TwoDimensional(_Mixed):
     """Mix-in with attributes per axis for functions of images."""
 
     kh: property = property(lambda self: self.inputs[1].shape[2])
