@@ -115,6 +115,11 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         if self._checker.is_on():
             self._checker.check(call, details)
 
+    def _check_message(self, call: str, data: Any, dest: int) -> None:
+        arrays = data if isinstance(data, (tuple, list)) else (data,)
+        _arrays.check_arrays(arrays, call, 'data')
+        self._check_rank(call, 'dest', dest)
+
     def _check_rank(self, call: str, argument: str, rank: int) -> None:
         _checks.check_rank(self.size, call, argument, rank)
 
@@ -122,10 +127,18 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     @watched
     def send(self, data: NdArray | tuple[NdArray, ...], dest: int, tag: int = 0) -> None:
-        arrays = data if isinstance(data, (tuple, list)) else (data,)
-        _arrays.check_arrays(arrays, 'send', 'data')
-        self._check_rank('send', 'dest', dest)
+        self._check_message('send', data, dest)
         _array_calls.send(self.arrays_comm, data, dest, tag)
+
+    def start_send(self, data: NdArray | tuple[NdArray, ...], dest: int, tag: int = 0) -> list[Any]:
+        """Starts to send as :meth:`send` does, and waits for nobody.
+
+        Returns:
+            list: Requests of MPI. The arrays may change before they complete.
+
+        """
+        self._check_message('start_send', data, dest)
+        return _array_calls.start_send(self.arrays_comm, data, dest, tag)
 
     @watched
     def recv(self, source: int, tag: int = 0) -> Any:
