@@ -72,8 +72,8 @@ def ways(comm, chain, args):
 
     def one_after_the_other():
         for part in numpy.split(numpy.arange(args.batch), n):
-            own = loss(**{key: value[part[0] : part[-1] + 1] for key, value in data.items()})
-            (own * (1 / n)).backward()
+            own_data = {key: value[part[0] : part[-1] + 1] for key, value in data.items()}
+            (loss(**own_data) * (1 / n)).backward()
 
     return {
         'whole batch': lambda: loss(**data).backward(),
