@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
     from chainer.types import VariableLike
-    from onnx_chainer._trace import Arguments, Trace
-
-    _InputShapes = tuple[int | str, ...] | list['_InputShapes'] | dict[str, '_InputShapes']
+    from onnx_chainer._trace import Trace
 
 # Files are limited to 2 GiB; larger parameters are in a file beside them.
 _MOST_BYTES = 2**31 - 2**20
@@ -98,11 +96,14 @@ def rename_variable_name(
         named_vars[name] = var
 
 
-def format_customized_shapes(args: Arguments, shapes: _InputShapes) -> list[tuple[int | str, ...]]:
+def format_customized_shapes(
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
+    shapes: tuple[int | str, ...] | list[Any] | dict[str, Any],
+) -> list[tuple[int | str, ...]]:
     """Returns the shapes of all inputs, in their order.
 
     Args:
-        args: Arguments of the model.
+        args: VariableLike | Sequence[Any] | Mapping[str, Any] of the model.
         shapes: A tuple for one input, or a list of tuples, or a dictionary with the keys of
             ``args``. Elements are lengths, or names of dynamic axes.
 
@@ -155,7 +156,7 @@ class RetainInputHook(chainer.LinkHook):
 
 def export(
     model: Callable[..., Any],
-    args: Arguments,
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
     filename: str | os.PathLike[str] | IO[bytes] | None = None,
     export_params: bool = True,
     graph_name: str = 'Graph',
@@ -167,7 +168,7 @@ def export(
     return_named_inout: bool = False,
     external_converters: Mapping[str, Callable[..., Any]] | None = None,
     external_opset_imports: Mapping[str, int] | None = None,
-    input_shapes: _InputShapes | None = None,
+    input_shapes: tuple[int | str, ...] | list[Any] | dict[str, Any] | None = None,
     no_testcase: bool = False,
     matmul_nbits: bool = False,
 ) -> Any:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    # ArrayLike covers arrays of CuPy.
-    _Comparable = ArrayLike | chainerx.ndarray
-
 
 def _as_numpy(x):
     """The values of an array or a number as a NumPy array, which NumPy can compare."""
@@ -28,7 +25,10 @@ def _as_numpy(x):
 
 
 def assert_array_equal(
-    x: _Comparable, y: _Comparable, err_msg: str = '', verbose: bool = True
+    x: ArrayLike | chainerx.ndarray,
+    y: ArrayLike | chainerx.ndarray,
+    err_msg: str = '',
+    verbose: bool = True,
 ) -> None:
     """Raises :class:`AssertionError` unless two arrays have equal shapes and elements.
 
@@ -46,8 +46,8 @@ def assert_array_equal(
 
 
 def assert_allclose(
-    x: _Comparable,
-    y: _Comparable,
+    x: ArrayLike | chainerx.ndarray,
+    y: ArrayLike | chainerx.ndarray,
     rtol: float = 1e-7,
     atol: float = 0,
     equal_nan: bool = True,
@@ -106,8 +106,8 @@ def _compare(check, x, y, dtype_check, strides_check):
 
 
 def assert_array_equal_ex(
-    x: _Comparable | Sequence[Any],
-    y: _Comparable | Sequence[Any],
+    x: ArrayLike | chainerx.ndarray | Sequence[Any],
+    y: ArrayLike | chainerx.ndarray | Sequence[Any],
     *args: Any,
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
@@ -142,8 +142,8 @@ def assert_array_equal_ex(
 
 
 def assert_allclose_ex(
-    x: _Comparable | Sequence[Any],
-    y: _Comparable | Sequence[Any],
+    x: ArrayLike | chainerx.ndarray | Sequence[Any],
+    y: ArrayLike | chainerx.ndarray | Sequence[Any],
     rtol: float = 1e-7,
     atol: float = 0,
     equal_nan: bool = True,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from onnx_chainer.functions import _attention
 from onnx_chainer.functions._declare import converts, row
 from onnx_chainer.functions.array import cover_all
-
-if TYPE_CHECKING:
-    from onnx_chainer._builder import Builder
 
 
 def _alike(g, xs):
@@ -70,7 +67,7 @@ def convert_LinearFunction(g, f, *xs):
     return g.Gemm(x, W, *(b or no_bias(g)), transB=1)
 
 
-def no_bias(g: Builder) -> list[Any]:
+def no_bias(g: Any) -> list[Any]:
     """The inputs of ``Gemm`` in place of a bias: zero where the opset needs one."""
     return [] if g.opset >= 11 else [g.const(numpy.zeros(1, g.dtype()))]
 
