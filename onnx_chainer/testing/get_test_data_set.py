@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 from onnx_chainer.export_testcase import export_testcase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
-    from onnx_chainer._trace import Arguments
+    from chainer.types import VariableLike
 
 #: Folder of the test cases.
 TEST_OUT_DIR = 'out'
 
 
 def gen_test_data_set(
-    model: Callable[..., Any], args: Arguments, name: str, opset_version: int, **kwargs: Any
+    model: Callable[..., Any],
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
+    name: str,
+    opset_version: int,
+    **kwargs: Any,
 ) -> str:
     """Exports a model with a test case; returns its folder, ``out/opset<version>/<name>``.
 
