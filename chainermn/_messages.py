@@ -37,7 +37,8 @@ def parts(buffer: Any, limit: int | None = None) -> Iterator[Any]:
         recorder.ticks += 1  # a large message makes progress
 
 
-def _pickle(obj: Any) -> numpy.ndarray[Any, Any]:
+def pickled(obj: Any) -> numpy.ndarray[Any, Any]:
+    """Bytes of an object, as :func:`receive_object` takes them."""
     with recorder.busy():
         data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
     message = numpy.empty(_LENGTH + len(data), numpy.uint8)
@@ -53,7 +54,7 @@ def _unpickle(data: numpy.ndarray[Any, Any]) -> Any:
 
 def send_object(mpi_comm: Any, obj: Any, dest: int, tag: int) -> None:
     """Sends the pickle of an object."""
-    for part in parts(_pickle(obj)):
+    for part in parts(pickled(obj)):
         mpi_comm.Send(part, dest, tag)
 
 
@@ -76,7 +77,7 @@ def receive_object(mpi_comm: Any, source: int, tag: int, status: Any = None) -> 
 def broadcast_object(mpi_comm: Any, obj: Any, root: int, limit: int | None = None) -> Any:
     """Sends an object to all ranks; returns it, on the root itself."""
     is_root = mpi_comm.rank == root
-    data = _pickle(obj)[_LENGTH:] if is_root else None
+    data = pickled(obj)[_LENGTH:] if is_root else None
     size = numpy.array(0 if data is None else data.size, numpy.int64)
     mpi_comm.Bcast(size, root)
     if data is None:

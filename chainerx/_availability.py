@@ -58,7 +58,8 @@ def _load():
     """Imports the core; returns why it cannot be used, or ``None``."""
     found = importlib.util.find_spec('chainerx._core')
     # Editable installs of other sources find theirs here.
-    package = os.path.dirname(found.origin) if found else _installed_package()
+    origin = found and found.origin
+    package = os.path.dirname(origin) if origin else _installed_package()
     if package is None:
         return _ABSENT
     if package != _HERE and not _is_same(package):

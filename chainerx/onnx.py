@@ -6,7 +6,6 @@ To train such a model, load it with :func:`onnx_chainer.load` instead.
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from chainerx import _core
 from chainerx._core import ModelError as ModelError, _OnnxModel as Model
@@ -14,7 +13,7 @@ from chainerx._core import ModelError as ModelError, _OnnxModel as Model
 __all__ = ['Model', 'ModelError', 'load', 'operators']
 
 
-def load(source: str | os.PathLike[str] | bytes, device: Any = None) -> Model:
+def load(source: str | os.PathLike[str] | bytes, device: _core.Device | str | None = None) -> Model:
     """Loads an ONNX file.
 
     The model is checked and simplified: what depends on no input is computed now, batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import collections
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -29,7 +29,7 @@ def _load(path):
     return onnx.load(path)
 
 
-def info(args: Any) -> None:
+def info(args: argparse.Namespace) -> None:
     """Prints what a model takes, gives and consists of."""
     model = _load(args.model)
     graph = model.graph
@@ -49,7 +49,7 @@ def info(args: Any) -> None:
         print(f'  {name}: {n}')
 
 
-def check(args: Any) -> None:
+def check(args: argparse.Namespace) -> None:
     """Checks a model and infers its shapes."""
     import onnx
 
@@ -57,7 +57,7 @@ def check(args: Any) -> None:
     print(f'{args.model} is valid')
 
 
-def run(args: Any) -> None:
+def run(args: argparse.Namespace) -> None:
     """Runs a model on random numbers, or on the arrays of a file of NumPy."""
     try:
         import onnxruntime

@@ -102,10 +102,11 @@ class Builder(KnownCall):
                 x = Varying([numpy.array(v, dtype or self.dtype()) for v in x.values])
             return _sizes.varying(self, x)
         if isinstance(x, (*chainer.get_array_types(), chainer.Variable, numpy.generic)):
-            if not isinstance(x, numpy.generic) and self.context.knows(x):
-                return self.context.get_name(x)
-            x = onnx_helper.as_numpy(x)
-            return self.context.add_const(x if dtype is None else x.astype(dtype))
+            value: Any = x
+            if not isinstance(value, numpy.generic) and self.context.knows(value):
+                return self.context.get_name(value)
+            array = onnx_helper.as_numpy(value)
+            return self.context.add_const(array if dtype is None else array.astype(dtype))
         return self.context.add_const(numpy.array(x, dtype or self.dtype()))
 
     def ints(self, values: Sequence[Any]) -> str:

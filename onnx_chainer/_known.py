@@ -34,7 +34,7 @@ class KnownCall(GraphBuilder):
     def __init__(self, call: Call, opset: int, names: Sequence[str], context: Context) -> None:
         super().__init__()
         self.opset = opset
-        self.names = list(names)
+        self.names: list[str] = list(names)
         self.context = context
         self._call = call
         axes = context.axes

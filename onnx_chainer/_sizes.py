@@ -183,7 +183,8 @@ def _triangle(g, values, sizes):
         return None
     low, high = largest[-1, 0], largest[0, -1]
     for k in range(-2, 3):
-        if all(_equal(m, numpy.where(numpy.tri(*m.shape, k, bool), low, high)) for m in matrices):
+        lower = [numpy.tri(m.shape[0], m.shape[1], k, bool) for m in matrices]
+        if all(_equal(m, numpy.where(is_low, low, high)) for m, is_low in zip(matrices, lower)):
             rows, columns = [g.arange(n) for n in sizes]
             rows = g.unsqueeze(g.Add(rows, g.const(k + 1, numpy.int64)), [1])
             is_low = g.Greater(rows, g.unsqueeze(columns, [0]))

@@ -19,6 +19,10 @@ from onnx_chainer.replace_func import WrappedFunctionNode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from chainer.types import VariableLike
+
+    Arguments = VariableLike | Sequence['Arguments'] | Mapping[str, 'Arguments']
+
 
 class Call:
     """One application of a function.
@@ -200,7 +204,7 @@ def _recording() -> Iterator[list[Call]]:
             FunctionNode.apply = _apply  # type: ignore[method-assign]
 
 
-def trace(model: Any, args: Any, train: bool) -> Trace:
+def trace(model: Callable[..., Any], args: Arguments, train: bool) -> Trace:
     """Calls a model and records what it does.
 
     Args:

@@ -9,8 +9,12 @@ import chainer
 from onnx_chainer import onnx_helper
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx import GraphProto, NodeProto
 
+    from chainer.types import NdArray, VariableLike
+    from chainer.variable import VariableNode
     from onnx_chainer._axes import Axes
     from onnx_chainer._trace import Call, Trace
 
@@ -42,7 +46,7 @@ class Context:
 
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Callable[..., Any]) -> None:
         self._names: dict[int, str] = {}
         self._pinned: set[str] = set()
         self._kept: list[Any] = []
@@ -85,12 +89,12 @@ class Context:
             variable = variable.get_variable()
         return getattr(variable, 'array', variable)
 
-    def knows(self, variable: Any) -> bool:
+    def knows(self, variable: VariableLike | VariableNode) -> bool:
         """Whether a value has a name: it is an input, a parameter or the result of a function."""
         array = self._array(variable)
         return id(array) in self._names or id(array) in self._param_names
 
-    def get_name(self, variable: Any) -> str:
+    def get_name(self, variable: VariableLike | VariableNode) -> str:
         """Returns the name of a value, which becomes a constant if it has none.
 
         Args:
@@ -107,7 +111,9 @@ class Context:
             return name
         return self._constant(array, None, False)
 
-    def set_name(self, variable: Any, name: str, pinned: bool = False) -> None:
+    def set_name(
+        self, variable: VariableLike | VariableNode, name: str, pinned: bool = False
+    ) -> None:
         """Sets the name of a value.
 
         Args:
@@ -122,7 +128,7 @@ class Context:
         if pinned:
             self._pinned.add(name)
 
-    def is_pinned(self, variable: Any) -> bool:
+    def is_pinned(self, variable: VariableLike | VariableNode) -> bool:
         """Whether the name of a value was set with ``pinned=True``."""
         return self._names.get(id(self._array(variable))) in self._pinned
 
@@ -134,7 +140,7 @@ class Context:
             if name not in self._pinned:
                 return name
 
-    def add_param(self, array: Any, name: str, use_original_name: bool = False) -> str:
+    def add_param(self, array: NdArray, name: str, use_original_name: bool = False) -> str:
         """Adds an array as a parameter, if it has no name yet.
 
         Args:
@@ -154,7 +160,7 @@ class Context:
         self._param_names[id(array)] = name
         return self.get_name(array)
 
-    def add_const(self, array: Any, name: str | None = None) -> str:
+    def add_const(self, array: NdArray, name: str | None = None) -> str:
         """Adds a constant array, which a node gives. Equal constants are one.
 
         Args:
@@ -193,7 +199,7 @@ class Context:
         nodes, self._new_nodes = self._new_nodes, []
         return nodes
 
-    def get_link(self, param: Any) -> tuple[str, chainer.Link] | None:
+    def get_link(self, param: chainer.Parameter) -> tuple[str, chainer.Link] | None:
         """Returns the name and the link that a parameter belongs to, or ``None``.
 
         Args:

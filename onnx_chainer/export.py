@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto, TensorProto, ValueInfoProto
 
+    from chainer.link_hook import _ForwardPostprocessCallbackArgs, _ForwardPreprocessCallbackArgs
+    from chainer.types import VariableLike
     from onnx_chainer._trace import Trace
 
 # Files are limited to 2 GiB; larger parameters are in a file beside them.
 _MOST_BYTES = 2**31 - 2**20
 
 
-def convert_parameter(parameter: Any, context: Context) -> TensorProto:
+def convert_parameter(parameter: VariableLike, context: Context) -> TensorProto:
     """Returns the tensor of a parameter or constant.
 
     Args:
@@ -94,11 +96,14 @@ def rename_variable_name(
         named_vars[name] = var
 
 
-def format_customized_shapes(args: Any, shapes: Any) -> list[tuple[Any, ...]]:
+def format_customized_shapes(
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
+    shapes: tuple[int | str, ...] | list[Any] | dict[str, Any],
+) -> list[tuple[int | str, ...]]:
     """Returns the shapes of all inputs, in their order.
 
     Args:
-        args: Arguments of the model.
+        args: VariableLike | Sequence[Any] | Mapping[str, Any] of the model.
         shapes: A tuple for one input, or a list of tuples, or a dictionary with the keys of
             ``args``. Elements are lengths, or names of dynamic axes.
 
@@ -141,17 +146,17 @@ class RetainInputHook(chainer.LinkHook):
     def __init__(self) -> None:
         self.retained: list[Any] = []
 
-    def forward_preprocess(self, args: Any) -> None:
+    def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
         self.retained += [x for x in args.args if isinstance(x, chainer.Variable)]
         self.retained += [x for x in args.kwargs.values() if isinstance(x, chainer.Variable)]
 
-    def forward_postprocess(self, args: Any) -> None:
+    def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
         pass
 
 
 def export(
     model: Callable[..., Any],
-    args: Any,
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
     filename: str | os.PathLike[str] | IO[bytes] | None = None,
     export_params: bool = True,
     graph_name: str = 'Graph',
@@ -163,7 +168,7 @@ def export(
     return_named_inout: bool = False,
     external_converters: Mapping[str, Callable[..., Any]] | None = None,
     external_opset_imports: Mapping[str, int] | None = None,
-    input_shapes: Any = None,
+    input_shapes: tuple[int | str, ...] | list[Any] | dict[str, Any] | None = None,
     no_testcase: bool = False,
     matmul_nbits: bool = False,
 ) -> Any:

@@ -10,12 +10,14 @@ from onnx_chainer import onnx_helper
 from onnx_chainer.export import export
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from chainer.types import VariableLike
 
 
 def export_testcase(
-    model: Any,
-    args: Any,
+    model: Callable[..., Any],
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
     out_dir: str | os.PathLike[str],
     output_grad: bool | str = False,
     **kwargs: Any,
@@ -32,7 +34,7 @@ def export_testcase(
         out_dir (str): Folder, which is made if it does not exist.
         output_grad (bool): Whether to write gradients of the parameters with respect to the first
             output. If it is ``'dummy'``, they are of the shapes of the parameters and one.
-        kwargs: Arguments of :func:`~onnx_chainer.export`.
+        kwargs: VariableLike | Sequence[Any] | Mapping[str, Any] of :func:`~onnx_chainer.export`.
 
     Returns:
         What :func:`~onnx_chainer.export` returns.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
+    from chainer.function import Function
+    from chainer.function_node import FunctionNode
     from onnx_chainer._trace import Call, Trace
     from onnx_chainer.context import Context
 
@@ -53,7 +55,11 @@ class Graph:
         self._outer = context.graph
 
     def create_node(
-        self, func_name: str, func: Any, input_names: Sequence[str], output_names: Sequence[str]
+        self,
+        func_name: str,
+        func: FunctionNode | Function,
+        input_names: Sequence[str],
+        output_names: Sequence[str],
     ) -> Sequence[NodeProto]:
         """Returns the nodes of one function.
 

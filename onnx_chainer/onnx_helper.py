@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto, TensorProto
 
+    from chainer.types import VariableLike
+
 #: Documentation of initializers that training leaves as they are, when the file is loaded.
 CONSTANT = 'constant'
 
@@ -128,12 +130,12 @@ class GraphBuilder:
         return tuple(self._nodes)
 
 
-def as_numpy(value: Any) -> numpy.ndarray:
+def as_numpy(value: VariableLike | numpy.generic) -> numpy.ndarray:
     """Returns a variable, or an array of any device, as a NumPy array."""
     return numpy.asarray(cuda.to_cpu(from_chx(getattr(value, 'array', value))))
 
 
-def fill_tensor(tensor: TensorProto, name: str, value: Any) -> None:
+def fill_tensor(tensor: TensorProto, name: str, value: VariableLike) -> None:
     """Sets a tensor to a variable or array of any device.
 
     A tensor of more than 2 GB cannot be copied into a model, only filled there.
@@ -149,7 +151,7 @@ def fill_tensor(tensor: TensorProto, name: str, value: Any) -> None:
     tensor.raw_data = array.astype(array.dtype.newbyteorder('<'), copy=False).tobytes()
 
 
-def make_tensor(name: str, value: Any) -> TensorProto:
+def make_tensor(name: str, value: VariableLike) -> TensorProto:
     """Makes a tensor of a variable or array of any device."""
     from onnx import TensorProto
 
@@ -158,7 +160,7 @@ def make_tensor(name: str, value: Any) -> TensorProto:
     return tensor
 
 
-def write_tensor_pb(filename: str | os.PathLike[str], name: str, value: Any) -> None:
+def write_tensor_pb(filename: str | os.PathLike[str], name: str, value: VariableLike) -> None:
     """Writes a tensor to a file.
 
     Args:

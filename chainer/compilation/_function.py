@@ -178,6 +178,7 @@ class CompiledFunction(Generic[_P, _R]):
         # Not where the error is handled, which would be the context of those that the call raises.
         if recording is None:
             return call()
+        known_graphs = len(self._scopes.graphs)
         try:
             # The call runs once, eagerly, whether or not a plan comes of it: an error in what
             # observes it must not become one of the program.
@@ -188,6 +189,9 @@ class CompiledFunction(Generic[_P, _R]):
             return self._take(value, found, recording, arrays)
         finally:
             self._trace.clear()
+            # Plans made before may leave a state without the graph in which later calls go on.
+            if len(self._scopes.graphs) > known_graphs:
+                self._plans = Plans(self._max_plans)
 
     def _prepare(
         self, args: Any, kwargs: Any, arrays: list[Any], form: Any, trace: Trace

@@ -91,7 +91,7 @@ class Recording:
         self._observers: tuple[Observer, ...] = (
             self._scales,
             self._updates,
-            States(scope, scope.slot_ids, self.trace, self._updates),
+            States(scope, recorder, self.trace, self._updates),
             gradients,
             arguments,
             self._random,

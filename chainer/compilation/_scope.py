@@ -43,6 +43,7 @@ class Scope:
         codes (dict): The code that is known to run, by ``id``.
         slots (dict): Objects, by pairs of their ``id`` and the name of an attribute whose arrays
             change from call to call.
+        graphs (dict): The same for those through whose graphs a later call went on.
 
     Attributes:
         watch: Notices changes of the objects.
@@ -56,6 +57,7 @@ class Scope:
         objects (list): Those whose attributes may be slots.
         slots (list): Pairs of an object and a name.
         slot_ids (dict): The argument ``slots``, to which the scope adds.
+        graph_ids (dict): The argument ``graphs``, to which recordings add.
         shared (dict): What recordings of the scope share, with the guards of it, by ``id`` of an
             optimizer.
         names (set of str): Names by which code may read attributes.
@@ -64,10 +66,15 @@ class Scope:
     """
 
     def __init__(
-        self, roots: list[Any], codes: dict[int, types.CodeType], slots: dict[tuple[int, str], Any]
+        self,
+        roots: list[Any],
+        codes: dict[int, types.CodeType],
+        slots: dict[tuple[int, str], Any],
+        graphs: dict[tuple[int, str], Any],
     ) -> None:
         self.codes = codes
         self.slot_ids = slots
+        self.graph_ids = graphs
         self.names = {name for code in codes.values() for name in _code.names_in(code)}
         self.reads_any = _code.reads_any_attribute(codes.values(), self.names)
         try:
@@ -385,6 +392,8 @@ class Scopes:
 
     Attributes:
         codes (dict): The code that is known to run, by ``id``.
+        graphs (dict): Objects, by pairs of their ``id`` and the name of an attribute from whose
+            array a call went on in the graph of the one before.
 
     """
 
@@ -392,6 +401,7 @@ class Scopes:
         self.codes: dict[int, types.CodeType] = {}
         # With the objects, as ids of dead ones would be those of others.
         self._slots: dict[tuple[int, str], Any] = {}
+        self.graphs: dict[tuple[int, str], Any] = {}
         self._last: Scope | None = None
         self._state: Any = None
 
@@ -414,7 +424,7 @@ class Scopes:
             or not all([is_scalar(opt._loss_scale) for opt in scope.scaling.values()])
         ):
             self.forget()  # also if no other can be made
-            scope = Scope(roots, self.codes, self._slots)
+            scope = Scope(roots, self.codes, self._slots, self.graphs)
             # After the walk, which finds slots.
             self._last, self._state = scope, self._state_of(environment, roots)
         return scope.branch()

@@ -147,6 +147,13 @@ def _read_members(archive, members, label_bytes):
         infos = [tar.getmember(member) for member in members]
         for info in infos:
             _images.check_size(info.name, info.size, archive)
-        data = b''.join(tar.extractfile(info).read() for info in infos)
+        data = b''.join(_content(tar, info) for info in infos)
         records = numpy.frombuffer(data, numpy.uint8).reshape(-1, label_bytes + 3072)
     return records[:, label_bytes:], records[:, label_bytes - 1]
+
+
+def _content(tar, info):
+    file = tar.extractfile(info)
+    if file is None:
+        raise ValueError(f'{info.name} is not a file')
+    return file.read()

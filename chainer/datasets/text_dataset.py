@@ -96,7 +96,7 @@ class TextDataset(dataset_mixin.DatasetMixin):
     def _index(self, filter_func):
         """Returns the list with the positions of each example in the files."""
         readers = self._readers()
-        positions = []
+        positions: list[tuple[int, ...]] = []
         while True:
             position = tuple([reader.tell() for reader in readers])
             lines = [reader.readline() for reader in readers]

@@ -34,7 +34,7 @@ class LookaheadIterator(OrderedIterator[Example]):
         order_sampler: Callable[..., Any] | None,
         n_ahead: int,
     ) -> None:
-        self._pool = None
+        self._pool: Any = None  # what _make_pool returns
         self._n_ahead = n_ahead
         self._ahead: collections.deque[_Ahead] = collections.deque()
         # Here rather than on first use, which may be in a thread: a process forked while another

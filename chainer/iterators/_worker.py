@@ -114,9 +114,11 @@ class Worker:
     def _read(self, kind, data, *rest):
         if kind == 'error':
             return None, _read_error(data, *rest)
+        buffers: list[bytearray] | list[memoryview]
         if kind == 'inline':
             buffers = [bytearray(b) for b in rest[0]]
         else:
+            assert self._memory is not None, 'the first reply of this kind brings the memory'
             buffers = _worker_memory.copy_slot(self._memory, *rest[1:])
         return pickle.loads(data, buffers=buffers), None
 

@@ -61,7 +61,8 @@ class WorkerPool:
         self._workers: list[Worker] = []
         # The receiving thread may be reading from them, so it closes them.
         self._retired: list[Worker] = []
-        self._starting = None  # the pipe of the worker that a thread starts, and the thread
+        # The pipe of the worker that a thread starts, and the thread.
+        self._starting: tuple[Any, Any, int] | None = None
         self._closed = False
         self._error: BaseException | None = None  # set when a worker died
         self._wake_recv, self._wake_send = multiprocessing.Pipe(duplex=False)

@@ -91,7 +91,7 @@ class MultiprocessIterator(_lookahead_iterator.LookaheadIterator[Example]):
         dataset_timeout: float = 30.0,
         maxtasksperchild: int | None = None,
     ) -> None:
-        self._worker_seed = None
+        self._worker_seed: int | None = None
         self.n_processes: int = n_processes or multiprocessing.cpu_count()
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -177,7 +177,7 @@ class SpectralNormalization(_weight.WeightHook):
         if not lacks_u and not lacks_gamma:
             return  # without the weight on the CPU
         W = getattr(link, self.weight_name)
-        matrix = self.reshape_W(backend.CpuDevice().send(W.array))
+        matrix: Any = self.reshape_W(backend.CpuDevice().send(W.array))
         device = link.device
         if lacks_u:
             u = numpy.random.normal(size=len(matrix)).astype(matrix.dtype)
@@ -218,9 +218,10 @@ class SpectralNormalization(_weight.WeightHook):
         return W / sigma
 
     def _update_vectors(self, link, W):
+        matrix: Any = self.reshape_W(W)
         with using_device(link.device):
             u, v = update_approximate_vectors(
-                self.reshape_W(W),
+                matrix,
                 getattr(link, self.vector_name),
                 self.n_power_iteration,
                 self.eps,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -72,6 +72,9 @@ class AddingHook(GradientHook):
     def __init__(self, rate: float) -> None:
         self.rate = rate
 
+    def _term(self, p):
+        raise NotImplementedError
+
     def _call_for_all(self, params):
         groups, rest = self._divide(params)
         for param in rest:
@@ -86,7 +89,8 @@ class AddingHook(GradientHook):
     def _divide(self, params):
         """Returns parameters whose gradients change in one call, with loss scales, and others."""
         # ChainerX changes all in one call, by a step of gradient descent: g - (-rate) term.
-        groups, rest = {}, []
+        groups: dict[tuple[Any, ...], list[Parameter]] = {}
+        rest = []
         for param in params:
             array = param._array
             if type(array) is not chainerx.ndarray or not param._requires_grad:

@@ -144,11 +144,11 @@ class AdamRule(_elementwise.ElementwiseRule):
     # Properties, since a program may turn AMSGrad on and off by its hyperparameter at any time.
 
     @property
-    def _chainerx_name(self):
+    def _chainerx_name(self):  # type: ignore[override]  # which class attributes define elsewhere
         return 'amsgrad' if self.hyperparam.amsgrad else 'adam'
 
     @property
-    def _state_names(self):
+    def _state_names(self):  # type: ignore[override]  # the same
         return ('m', 'v', 'vhat') if self.hyperparam.amsgrad else ('m', 'v')
 
     def _scalars(self):
@@ -168,9 +168,7 @@ class AdamRule(_elementwise.ElementwiseRule):
     def _step(self, p, g, m, v, *args):
         # In place and in this order, so that it rounds as the kernel of ChainerX does. A single
         # temporary array serves all: new memory for each result costs more than the arithmetic.
-        if self.hyperparam.amsgrad:
-            vhat, *args = args
-        alpha_t, rate1, rate2, eps, eta, weight_decay_rate, lower, upper = args
+        *vhats, alpha_t, rate1, rate2, eps, eta, weight_decay_rate, lower, upper = args
         step = numpy.empty_like(p)
         numpy.subtract(g, m, out=step)
         step *= rate1
@@ -181,6 +179,7 @@ class AdamRule(_elementwise.ElementwiseRule):
         v += step
         # AMSGrad steps by the maximum, while `v` itself goes on as in Adam.
         if self.hyperparam.amsgrad:
+            (vhat,) = vhats
             v = numpy.maximum(vhat, v, out=vhat)
         numpy.sqrt(v, out=step)
         step += eps

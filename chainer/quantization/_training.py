@@ -172,7 +172,8 @@ def prepare(
 
 def _add_input(link, place, limits, learn, dtype):
     link._inputs = (*link._inputs, place)
-    scale, zero = _scales.scale_of_range(*limits, link._activation_dtype)
+    low, high = limits
+    scale, zero = _scales.scale_of_range(low, high, link._activation_dtype)
     if not learn:
         link.add_persistent(f'input_{place}_range', numpy.array(limits))
         return

@@ -6,6 +6,7 @@ never executes it: it compares the list of opcodes.
 """
 
 import pickletools
+from typing import Any
 
 # The opcodes of this pickle, for every version of Python, NumPy and pickle,
 # after resolving memos and unifying equivalent opcodes.
@@ -72,8 +73,8 @@ def is_none_marker(pickled):
 
 
 def _normalize(opcodes):
-    out = []
-    memo = {}
+    out: list[Any] = []
+    memo: dict[int, Any] = {}
     for opcode, arg, _ in opcodes:
         name = opcode.name
         if name in _NO_EFFECT:

@@ -285,10 +285,9 @@ class NpzDeserializer(serializer_module.Deserializer):
         return _storage.Stored.of(numpy.asarray(self.npz[key]))
 
     def _not_found(self, key):
-        is_archive = isinstance(self.npz, _storage.Archive)
         remedy = 'strict=False to keep the current values of all that is missing'
         prefixes = [name.removesuffix(key) for name in self.npz if name.endswith(f'/{key}')]
         if prefixes:
             remedy = f'path={prefixes[0]!r} to load that part, or {remedy}'
-        name = self.npz.name if is_archive else 'the dictionary'
+        name = self.npz.name if isinstance(self.npz, _storage.Archive) else 'the dictionary'
         return _storage.not_found(key, name, self.npz, remedy)

@@ -40,7 +40,7 @@ def expand(target, generate):
         _ParameterizedTestCaseBundle: All new classes, which are also in the module of their base
         by name.
     """
-    bases = [target]
+    bases: Sequence[type] = [target]
     if isinstance(target, _ParameterizedTestCaseBundle):
         bases = target.cases
         for base in bases:

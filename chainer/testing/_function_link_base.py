@@ -68,6 +68,8 @@ class _TestBase:
     # Names of the attributes that hold keyword arguments of checks.
     _options: tuple[str, ...] = ()
     check_forward_options: Any
+    numerical_grad_dtype: Any
+    dodge_nondifferentiable: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -79,7 +79,7 @@ class LinkInitializersTestCase(LinkTestBase, unittest.TestCase):
 
     """
 
-    check_initializers_options = None
+    check_initializers_options: Any = None
     _options = ('check_initializers_options',)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

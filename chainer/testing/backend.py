@@ -188,7 +188,7 @@ def _bind_config(method, backend_config):
     parameters = list(inspect.signature(method).parameters.values())
     if len(parameters) > 1 and parameters[1].kind is not inspect.Parameter.VAR_POSITIONAL:
         del parameters[1]
-    wrapper.__signature__ = inspect.Signature(parameters)
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # of functions
     del wrapper.__wrapped__
     for mark in backend_config.get_pytest_marks():
         wrapper = mark(wrapper)

@@ -79,8 +79,10 @@ class distribution_unittest(unittest.TestCase):
 
     """
 
-    dist = scipy_dist = None
-    params = scipy_params = None
+    dist: Any = None
+    scipy_dist: Any = None
+    params: Any = None
+    scipy_params: Any = None
     options: dict[str, Any] = {}
     test_targets: frozenset[str] = frozenset()
     shape: tuple[int, ...] = ()
@@ -139,11 +141,11 @@ class distribution_unittest(unittest.TestCase):
             method = getattr(self.scipy_dist(**params), name)
             at = [arg[(Ellipsis,) + index + (slice(None),) * len(self.event_shape)] for arg in args]
             results.append(numpy.asarray(method(*at) if callable(method) else method))
-        results = numpy.stack(results)
+        stacked = numpy.stack(results)
         # (batch, samples..., rest...) -> (samples..., batch..., rest...)
         lead = args[0].ndim - ndim - len(self.event_shape) if args else 0
-        results = numpy.moveaxis(results, 0, lead)
-        return results.reshape(results.shape[:lead] + self.shape + results.shape[lead + 1 :])
+        moved = numpy.moveaxis(stacked, 0, lead)
+        return moved.reshape(moved.shape[:lead] + self.shape + moved.shape[lead + 1 :])
 
     def _run(self, target, gpu):
         if target not in self.test_targets:
@@ -188,11 +190,11 @@ class distribution_unittest(unittest.TestCase):
         n = self.sample_num
         actual = cuda.to_cpu(dist.sample((n,)).array).reshape(n, -1)
         if self.scipy_onebyone:
-            expected = []
+            columns = []
             for index in numpy.ndindex(*self.shape):
                 params = {k: numpy.asarray(v)[index] for k, v in self.scipy_params.items()}
-                expected.append(numpy.reshape(self.scipy_dist(**params).rvs(n), (n, -1)))
-            expected = numpy.concatenate(expected, axis=1)
+                columns.append(numpy.reshape(self.scipy_dist(**params).rvs(n), (n, -1)))
+            expected = numpy.concatenate(columns, axis=1)
         else:
             expected = self.scipy_dist.rvs(
                 size=(n,) + self.shape + self.event_shape, **self.scipy_params

@@ -24,7 +24,7 @@ def _shorten(text, maxlen):
 
 
 # Names of tests are those of NumPy 1: 0.5, not np.float32(0.5).
-_print_options = {} if numpy.__version__.startswith('1.') else {'legacy': '1.25'}
+_print_options: dict[str, Any] = {} if numpy.__version__.startswith('1.') else {'legacy': '1.25'}
 
 
 def _param_to_str(value):

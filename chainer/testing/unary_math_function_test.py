@@ -66,7 +66,7 @@ _PARAMETERS = {
 }
 
 # Suffixes of the names of the tests.
-_CONFIGS = {
+_CONFIGS: dict[str, dict[str, Any]] = {
     'cpu': {},
     'gpu': {'use_cuda': True},
     'chainerx_native': {'use_chainerx': True, 'chainerx_device': 'native:0'},
@@ -219,7 +219,7 @@ def unary_math_function_unittest(
     members.update((test.__name__, test) for test in _make_tests())
 
     def decorate(cls):
-        bases = (_UnaryTest, cls)
+        bases: tuple[type, ...] = (_UnaryTest, cls)
         if not issubclass(cls, unittest.TestCase):
             bases += (unittest.TestCase,)
         case = type(cls.__name__, bases, {'__module__': cls.__module__, **members})

@@ -63,6 +63,7 @@ def follow_parent(busy: contextlib.AbstractContextManager[Any] | None = None) ->
 
 def _follow(busy):
     parent = multiprocessing.parent_process()
+    assert parent is not None, 'only a child of multiprocessing follows its parent'
     # Under the start method forkserver, the parent of the system is another process.
     is_child = os.getppid() == parent.pid
     # Later children may hold the other end of this pipe, too, so its end may come late.

@@ -183,7 +183,7 @@ def _add_operators():
         func = getattr(operator, name)
         setattr(Expr, name, lambda x: UnaryOperator(priority, x, exp, func))
 
-    for row in (
+    for comparison in (
         ('__eq__', '==', '!='),
         ('__ne__', '!=', '=='),
         ('__lt__', '<', '>='),
@@ -191,8 +191,8 @@ def _add_operators():
         ('__gt__', '>', '<='),
         ('__ge__', '>=', '<'),
     ):
-        add_comparison(*row)
-    for row in (
+        add_comparison(*comparison)
+    binaries: tuple[tuple[Any, ...], ...] = (
         ('pow', '**', 7, True),
         ('mul', '*', 5),
         ('truediv', '/', 5),
@@ -205,10 +205,11 @@ def _add_operators():
         ('and', '&', 2),
         ('xor', '^', 1),
         ('or', '|', 0),
-    ):
-        add_binary(*row)
-    for row in (('__neg__', '-', 6), ('__pos__', '+', 6), ('__invert__', '~', 6)):
-        add_unary(*row)
+    )
+    for binary in binaries:
+        add_binary(*binary)
+    for unary in (('__neg__', '-', 6), ('__pos__', '+', 6), ('__invert__', '~', 6)):
+        add_unary(*unary)
 
 
 _add_operators()

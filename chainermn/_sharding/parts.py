@@ -28,17 +28,18 @@ class Part:
     Args:
         comm: Communicator.
         shape: Shape of the whole parameter.
-
-    Attributes:
-        bounds: Where the parts of the ranks begin in the flat array, and its end.
+        bounds: Where the parts of the ranks begin in the flat array, and its end. By default, the
+            parts are equal.
 
     """
 
-    def __init__(self, comm: Any, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, comm: Any, shape: tuple[int, ...], bounds: Sequence[int] | None = None
+    ) -> None:
         self.comm = comm
         self.shape = shape
         self.size = int(numpy.prod(shape))
-        self.bounds: list[int] = bounds_of(self.size, comm.size)
+        self._bounds = bounds_of(self.size, comm.size) if bounds is None else bounds
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -53,7 +54,7 @@ class Part:
 
     def slice_of(self, rank: int) -> slice:
         """Elements of a rank."""
-        return slice(self.bounds[rank], self.bounds[rank + 1])
+        return slice(self._bounds[rank], self._bounds[rank + 1])
 
     def cut(self, array: Any) -> Any:
         """Copies this rank's elements of a whole array."""
@@ -75,6 +76,17 @@ class Part:
                 'ranks: save and load within `with chainermn.gathered_parameters(link)`, or use '
                 'chainermn.create_multi_node_checkpointer'
             )
+
+
+def divide_jointly(comm: Any, shapes: Sequence[tuple[int, ...]]) -> list[Part]:
+    """Divides parameters as if they were one array, so that few of them have several owners."""
+    sizes = [int(numpy.prod(shape)) for shape in shapes]
+    bounds = numpy.array(bounds_of(sum(sizes), comm.size))
+    starts = numpy.cumsum([0, *sizes]).tolist()
+    return [
+        Part(comm, shape, (bounds - start).clip(0, size).tolist())
+        for shape, size, start in zip(shapes, sizes, starts)
+    ]
 
 
 class _Saving(threading.local):

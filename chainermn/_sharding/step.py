@@ -285,30 +285,37 @@ class Departures:
         self._sent.append(([param for param, *_ in self._unsent], means))
         self._unsent, self._n_unsent = [], 0
         while sum([means.n_bytes for _, means in self._sent]) > BYTES:
-            self._wait()
+            self._wait_for_oldest()
 
-    def _wait(self) -> None:
-        """Waits for the oldest ones."""
+    def _wait_for_oldest(self) -> None:
         params, means = self._sent.popleft()
         with self._comm.calls.watching('gradients'):
             self._complete += zip(params, means.wait())
 
     def test(self) -> None:
         """Makes progress without waiting."""
-        if self._sent:
-            self._sent[0][1].test()
+        for _, means in self._sent:
+            means.test()
 
-    def finish(self) -> None:
-        """Waits for all of them and adds them to those of the parameters; collective."""
+    def wait(self) -> None:
+        """Waits for all of them; collective."""
         if self._unsent:
             self._send()
         while self._sent:
-            self._wait()
-        for param, grad in self._complete:
+            self._wait_for_oldest()
+
+    def take(self) -> list[tuple[Parameter, Any]]:
+        """Waits for all of them; returns the parameters with this rank's parts; collective."""
+        self.wait()
+        complete, self._complete = self._complete, []
+        return complete
+
+    def finish(self) -> None:
+        """Waits for all of them and adds them to those of the parameters; collective."""
+        for param, grad in self.take():
             variable_gradient.clear_untouched(param)
             grad = _arrays.like(grad, param.array)
             param.grad = grad if param.grad is None else param.grad + grad
-        self._complete = []
 
 
 class _Running(threading.local):

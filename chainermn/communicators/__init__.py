@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainer.utils import argument as argument
 from chainermn import global_except_hook
@@ -14,6 +14,9 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 from chainermn.communicators.naive_communicator import NaiveCommunicator
 from chainermn.communicators.non_cuda_aware_communicator import NonCudaAwareCommunicator
 from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 _CLASSES: dict[str, type[MpiCommunicatorBase]] = {
     'naive': NaiveCommunicator,
@@ -31,7 +34,7 @@ _ALIASES = {
 
 
 def create_communicator(
-    communicator_name: str = 'pure_nccl', mpi_comm: Any = None, **kwargs: Any
+    communicator_name: str = 'pure_nccl', mpi_comm: MPI.Comm | None = None, **kwargs: Any
 ) -> MpiCommunicatorBase:
     """Makes a communicator; collective.
 

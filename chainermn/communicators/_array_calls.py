@@ -14,18 +14,28 @@ from chainermn import _arrays, _messages
 from chainermn._mpi import mpi
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def send(mpi_comm: Any, data: Any, dest: int, tag: int) -> None:
     """Sends an array, or a tuple of arrays."""
+    for part in _outgoing(data):
+        mpi_comm.Send(part, dest, tag)
+
+
+def start_send(mpi_comm: Any, data: Any, dest: int, tag: int) -> list[Any]:
+    """Starts to send copies of arrays; returns the requests of MPI, which keep them."""
+    return [mpi_comm.Isend(part.copy(), dest, tag) for part in _outgoing(data)]
+
+
+def _outgoing(data: Any) -> Iterator[numpy.ndarray[Any, Any]]:
+    """Yields the bytes of the messages that :func:`receive` receives."""
     is_tuple = isinstance(data, (tuple, list))
     arrays = data if is_tuple else (data,)
     specs = [_arrays.spec_of(array) for array in arrays]
-    _messages.send_object(mpi_comm, (is_tuple, specs), dest, tag)
+    yield from _messages.parts(_messages.pickled((is_tuple, specs)))
     for array in arrays:
-        for part in _messages.parts(_arrays.to_host(array)):
-            mpi_comm.Send(part, dest, tag)
+        yield from _messages.parts(_arrays.to_host(array))
 
 
 def receive(mpi_comm: Any, source: int, tag: int) -> Any:

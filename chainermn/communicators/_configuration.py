@@ -96,19 +96,19 @@ class GradientConfiguration(Configurable):
         """
         if kwargs:
             raise TypeError(f'set_config got unexpected arguments: {", ".join(sorted(kwargs))}')
-        if name == 'allreduce_grad_dtype':
-            value = dtypes.name_of(value)
-        elif name == 'batched_copy':
+        if name == 'batched_copy':
             warnings.warn(
                 "The configuration 'batched_copy' is deprecated: copies are always batched.",
                 DeprecationWarning,
                 stacklevel=2,
             )
-        else:
+        elif name != 'allreduce_grad_dtype':
             super().set_config(name)
         self._store_config(name, value)
 
     def _store_config(self, name: str, value: Any) -> None:
+        if name == 'allreduce_grad_dtype':
+            value = dtypes.name_of(value)
         super()._store_config(name, value)
         if name == 'allreduce_grad_dtype':
             self.reducer.dtype = value

@@ -185,7 +185,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """Frees what the communicator holds; collective. It must not be used afterwards."""
 
     @abc.abstractmethod
-    def send_obj(self, obj: Any, dest: int, tag: int) -> None:
+    def send_obj(self, obj: object, dest: int, tag: int) -> None:
         """Sends an object to a rank, which must call :meth:`recv_obj`."""
 
     @abc.abstractmethod
@@ -193,7 +193,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """Receives what a rank sends with :meth:`send_obj`."""
 
     @abc.abstractmethod
-    def bcast_obj(self, obj: Any, max_buf_len: int | None = None, root: int = 0) -> Any:
+    def bcast_obj(self, obj: object, max_buf_len: int | None = None, root: int = 0) -> Any:
         """Sends an object of the root to all ranks; collective.
 
         Args:
@@ -207,7 +207,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """
 
     @abc.abstractmethod
-    def gather_obj(self, obj: Any, root: int = 0) -> list[Any] | None:
+    def gather_obj(self, obj: object, root: int = 0) -> list[Any] | None:
         """Sends an object of each rank to the root; collective.
 
         Returns:
@@ -216,7 +216,7 @@ class CommunicatorBase(Configurable, DeprecatedCalls, abc.ABC):
         """
 
     @abc.abstractmethod
-    def allreduce_obj(self, obj: Any) -> Any:
+    def allreduce_obj(self, obj: object) -> Any:
         """Adds objects of all ranks by ``+``, in the order of the ranks; collective."""
 
     @abc.abstractmethod

@@ -16,6 +16,8 @@ from chainermn.communicators.communicator_base import CommunicatorBase
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpi4py import MPI
+
     from chainer.link import Link
     from chainer.types import NdArray
 
@@ -37,7 +39,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     """
 
-    def __init__(self, mpi_comm: Any) -> None:
+    def __init__(self, mpi_comm: MPI.Comm | None) -> None:
         super().__init__()
         self.mpi_comm: Any = mpi().COMM_WORLD if mpi_comm is None else mpi_comm
         self.calls: Calls = Calls(self.mpi_comm)
@@ -113,6 +115,11 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         if self._checker.is_on():
             self._checker.check(call, details)
 
+    def _check_message(self, call: str, data: Any, dest: int) -> None:
+        arrays = data if isinstance(data, (tuple, list)) else (data,)
+        _arrays.check_arrays(arrays, call, 'data')
+        self._check_rank(call, 'dest', dest)
+
     def _check_rank(self, call: str, argument: str, rank: int) -> None:
         _checks.check_rank(self.size, call, argument, rank)
 
@@ -120,10 +127,18 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
 
     @watched
     def send(self, data: NdArray | tuple[NdArray, ...], dest: int, tag: int = 0) -> None:
-        arrays = data if isinstance(data, (tuple, list)) else (data,)
-        _arrays.check_arrays(arrays, 'send', 'data')
-        self._check_rank('send', 'dest', dest)
+        self._check_message('send', data, dest)
         _array_calls.send(self.arrays_comm, data, dest, tag)
+
+    def start_send(self, data: NdArray | tuple[NdArray, ...], dest: int, tag: int = 0) -> list[Any]:
+        """Starts to send as :meth:`send` does, and waits for nobody.
+
+        Returns:
+            list: Requests of MPI. The arrays may change before they complete.
+
+        """
+        self._check_message('start_send', data, dest)
+        return _array_calls.start_send(self.arrays_comm, data, dest, tag)
 
     @watched
     def recv(self, source: int, tag: int = 0) -> Any:
@@ -133,7 +148,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         return _array_calls.receive(self.arrays_comm, source, tag)
 
     @watched
-    def bcast(self, x: Any, root: int = 0) -> Any:  # type: ignore[override]
+    def bcast(self, x: NdArray | None, root: int = 0) -> Any:  # type: ignore[override]
         self._check_rank('bcast', 'root', root)
         if self.rank == root:
             _arrays.check_array(x, 'bcast', 'x')
@@ -186,13 +201,13 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
     # -- objects
 
     @watched
-    def send_obj(self, obj: Any, dest: int, tag: int = 0) -> None:
+    def send_obj(self, obj: object, dest: int, tag: int = 0) -> None:
         self._check_rank('send_obj', 'dest', dest)
         _messages.send_object(self.mpi_comm, obj, dest, tag)
 
     @watched
     def recv_obj(  # type: ignore[override]
-        self, source: int, status: Any = None, tag: int | None = None
+        self, source: int, status: MPI.Status | None = None, tag: int | None = None
     ) -> Any:
         """Receives what a rank sends with :meth:`send_obj`.
 
@@ -211,19 +226,21 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         return _messages.receive_object(self.mpi_comm, source, tag, status)
 
     @watched
-    def bcast_obj(self, obj: Any, max_buf_len: int | None = _messages.LIMIT, root: int = 0) -> Any:
+    def bcast_obj(
+        self, obj: object, max_buf_len: int | None = _messages.LIMIT, root: int = 0
+    ) -> Any:
         self._check_rank('bcast_obj', 'root', root)
         self._check('bcast_obj', root)
         return _messages.broadcast_object(self.arrays_comm, obj, root, max_buf_len)
 
     @watched
-    def gather_obj(self, obj: Any, root: int = 0) -> list[Any] | None:
+    def gather_obj(self, obj: object, root: int = 0) -> list[Any] | None:
         self._check_rank('gather_obj', 'root', root)
         self._check('gather_obj', root)
         return _messages.gather_objects(self.arrays_comm, obj, root)
 
     @watched
-    def allgather_obj(self, obj: Any) -> list[Any]:
+    def allgather_obj(self, obj: object) -> list[Any]:
         """Sends an object of each rank to all ranks; collective.
 
         Returns:
@@ -235,7 +252,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         return _messages.broadcast_object(self.arrays_comm, objects, 0)
 
     @watched
-    def allreduce_obj(self, obj: Any) -> Any:
+    def allreduce_obj(self, obj: object) -> Any:
         self._check('allreduce_obj')
         objects = _messages.gather_objects(self.arrays_comm, obj, 0)
         total = None if objects is None else functools.reduce(operator.add, objects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chainer import get_array_types
 from chainer._core.settings.half import FLOAT_KINDS
@@ -11,6 +11,7 @@ from chainermn import _arrays
 
 if TYPE_CHECKING:
     from chainer.link import Link
+    from chainer.training.trainer import Trainer
     from chainer.types import TriggerSpec
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
@@ -44,7 +45,7 @@ class AllreducePersistent(extension.Extension):
         self.model = model
         self.comm = comm
 
-    def __call__(self, trainer: Any = None) -> None:
+    def __call__(self, trainer: Trainer | None = None) -> None:
         """Averages the values; collective."""
         for _, link in sorted(self.model.namedlinks()):
             for name in sorted(link._persistent):

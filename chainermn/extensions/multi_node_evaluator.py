@@ -167,7 +167,7 @@ class GenericMultiNodeEvaluator(extension.Extension):
         """
         return self._targets['main'](*args, **kwargs)
 
-    def aggregate(self, results: Any) -> Any:
+    def aggregate(self, results: list[Any]) -> Any:
         """Combines the results of all batches; called on the root. By default returns them.
 
         Args:

@@ -80,7 +80,7 @@ class Communication(CallableFunction):
         self._specs = [(array.shape, array.dtype) for array in arrays]
         return arrays
 
-    def _filled(self, gys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _filled(self, gys: Sequence[Any]) -> tuple[Any, ...]:
         """Gradients of all outputs; missing ones are zeros, since other ranks wait for them."""
         example = next(g for g in gys if g is not None)
         xp = backend.get_array_module(getattr(example, 'array', example))

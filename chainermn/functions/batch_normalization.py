@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
     from chainer.types import NdArray
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
@@ -71,6 +72,6 @@ class MultiNodeBNImplSelector:
         get_communication_backend(comm, communication_backend_name)
         self._impl = _MultiNodeImpl(comm)
 
-    def __call__(self, batch_norm_func: Any, inputs: Any) -> Any:
+    def __call__(self, batch_norm_func: FunctionNode, inputs: tuple[NdArray, ...]) -> Any:
         """Returns the source of the statistics."""
         return self._impl

@@ -9,6 +9,7 @@ from chainermn.functions._base import Communication, device_of, dummy_output, ma
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -24,7 +25,9 @@ class AllGather(Communication):
         ys = self.comm.allgather(*self._given(inputs))
         return self._outputs([self._to_inputs(y, inputs) for y in ys])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         return (_sum(m.apply(AllToAll(self.comm), self._filled(gys))),)
 
 
@@ -38,7 +41,9 @@ class AllToAll(Communication):
         ys = self.comm.alltoall(self._given(inputs))
         return self._outputs([self._to_inputs(y, inputs) for y in ys])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gxs = m.apply(AllToAll(self.comm), self._filled(gys))
         return [gxs[i] for i in targets]
 
@@ -76,7 +81,9 @@ class Bcast(FromRoot):
         y = self.comm.bcast(None if inputs is None else inputs[0], self.root)
         return y if inputs is None else y.copy()
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gxs = m.apply(Gather(self.comm, self.root), gys)
         return (_sum(gxs) if self.comm.rank == self.root else None,)
 
@@ -94,7 +101,9 @@ class Gather(Communication):
             return self._outputs([self._to_inputs(y, inputs) for y in ys])
         return (dummy_output(inputs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         # On other ranks, the gradient of the dummy output only determines the device of gx.
         gys = self._filled(gys) if self.comm.rank == self.root else gys
         return m.apply(Scatter(self.comm, self.root), gys)
@@ -106,7 +115,9 @@ class Scatter(FromRoot):
     def _communicate(self, inputs: tuple[NdArray, ...] | None) -> NdArray:
         return self.comm.scatter(inputs, self.root)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gxs = m.apply(Gather(self.comm, self.root), gys)
         if self.comm.rank == self.root:
             return [gxs[i] for i in targets]

@@ -10,6 +10,7 @@ from chainermn.functions._base import Communication, device_of, dummy_output, ma
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray, VariableLike
     from chainer.variable import Variable
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -35,7 +36,9 @@ class Send(Message):
         self.comm.send(self._given(inputs), self.peer_rank, self.peer_tag)
         return (dummy_output(inputs),)
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gxs = m.apply(Recv(self.comm, self.peer_rank, self.peer_tag), gys)
         return [gxs[i] for i in targets]
 
@@ -55,7 +58,9 @@ class Recv(Message):
         self._input_specs = [(x.shape, x.dtype) for x in inputs]
         return self._outputs([self._to_inputs(y, inputs) for y in ys])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         gys = self._filled(gys)
         (sent,) = m.apply(Send(self.comm, self.peer_rank, self.peer_tag), gys)
         # The output does not depend on the input, but backward must go on to its creator.

@@ -11,6 +11,7 @@ from chainer.functions._base import Operation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chainer._core.names.namespace import Namespace, Operand, Operands
     from chainer.types import NdArray
     from chainer.variable import Variable
 
@@ -25,7 +26,9 @@ class PseudoConnect(Operation):
         # A view: an output must not be the same object as an input.
         return tuple([x.view() if hasattr(x, 'flags') else x for x in inputs[1:]])
 
-    def gradients(self, m: Any, targets: Sequence[int], xs: Any, ys: Any, gys: Any) -> Any:
+    def gradients(
+        self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
+    ) -> Sequence[Operand | None]:
         example = next(g for g in gys if g is not None)
         xp = backend.get_array_module(getattr(example, 'array', example))
         return [xp.zeros(*self._specs[0]) if i == 0 else gys[i - 1] for i in targets]

@@ -10,13 +10,14 @@ from chainer import iterators
 from chainer.iterators._ordered_iterator import OrderedIterator
 
 if TYPE_CHECKING:
+    from chainer._core.settings.types import Example
     from chainer.dataset.iterator import Iterator
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 def create_synchronized_iterator(
-    actual_iterator: Any, communicator: MpiCommunicatorBase, *, divide: bool = False
-) -> Iterator:
+    actual_iterator: Iterator[Example], communicator: MpiCommunicatorBase, *, divide: bool = False
+) -> Iterator[Example]:
     """Makes an iterator shuffle in the same order in all processes; collective.
 
     Processes that have the same dataset then see the same examples. With ``divide``, each of them
@@ -50,17 +51,18 @@ def create_synchronized_iterator(
         [1, 2, 3]
 
     """
+    iterator: Any = actual_iterator
     if divide:
-        _check_divisible(actual_iterator, communicator.size)
+        _check_divisible(iterator, communicator.size)
     # The global generator, which programs seed, makes runs reproducible.
     seed = communicator.bcast_obj(numpy.random.randint(2**31 - 1))
-    sampler = getattr(actual_iterator, 'order_sampler', None)
+    sampler = getattr(iterator, 'order_sampler', None)
     # An iterator without a sampler does not shuffle.
-    if sampler is not None or not hasattr(actual_iterator, 'order_sampler'):
-        _synchronize(actual_iterator, sampler, seed)
-    actual_iterator._is_synchronized = True
+    if sampler is not None or not hasattr(iterator, 'order_sampler'):
+        _synchronize(iterator, sampler, seed)
+    iterator._is_synchronized = True
     if divide:
-        actual_iterator._share = communicator.rank, communicator.size
+        iterator._share = communicator.rank, communicator.size
     return actual_iterator
 
 

@@ -9,6 +9,8 @@ from chainer.functions.normalization.batch_normalization import BatchNormalizati
 from chainermn.functions.batch_normalization import MultiNodeBNImplSelector
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chainer.types import DTypeSpec, InitializerSpec, VariableLike
     from chainer.variable import Variable
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -45,7 +47,7 @@ class MultiNodeBatchNormalization(links.BatchNormalization):
 
     def __init__(
         self,
-        size: Any,
+        size: int | Sequence[int],
         comm: MpiCommunicatorBase,
         decay: float = 0.9,
         eps: float = 2e-5,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from chainer import link as link_module
 from chainermn import _checks, functions
 from chainermn.functions._base import make_dummy
+from chainermn.links import _pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chainer.link import Link
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -42,7 +43,7 @@ class MultiNodeChainList(link_module.ChainList):
 
     def __init__(self, comm: MpiCommunicatorBase) -> None:
         super().__init__()
-        self._comm = comm
+        self._comm: Any = comm
         self._ranks: list[tuple[list[int] | None, list[int] | None]] = []
 
     def add_link(
@@ -101,6 +102,67 @@ class MultiNodeChainList(link_module.ChainList):
         return _connect(mail.delegate, result)
 
     forward = __call__
+
+    def run_1f1b(
+        self, n_micro_batches: int, lossfun: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        r"""Adds the gradients of a batch that passes the stages as micro-batches; collective.
+
+        The links of each rank are a *stage*. Stage :math:`s` of :math:`S`, from 0, runs forward for
+        :math:`S - s` micro-batches at most, then backward for the first one, and from then on one
+        forward and one backward in turn (1F1B). So it keeps the graphs of :math:`S - s`
+        micro-batches and not of the batch, and while a stage computes one, the others compute
+        others: of the time of a step, all stages are busy but for about
+        :math:`(S - 1) / (n + S - 1)` with :math:`n` micro-batches.
+
+        The gradients are those of :math:`\sum_i \frac{b_i}{b} L_i` with the losses :math:`L_i` of
+        micro-batches of :math:`b_i` of the :math:`b` examples. If the loss is a mean over examples,
+        that is the loss of the whole batch. Batch normalization has the statistics of each
+        micro-batch. Reported values are means over the micro-batches.
+
+        Args:
+            n_micro_batches (int): Number of micro-batches, equal on all ranks.
+            lossfun (callable): Function that calls this chain once, such as the chain itself, and
+                returns the loss, or on other stages than the last one the result of the chain.
+            args, kwargs: Arguments of the function for the whole batch: arrays, variables and
+                lists, which are divided along their first axis. A rank may have none.
+
+        Returns:
+            0-d array: Loss on the rank of the last stage; a zero on others.
+
+        Raises:
+            ValueError: On all ranks, if they have different numbers of micro-batches or examples,
+                if there are fewer examples than micro-batches, or if the links are no linear chain:
+                each stage gets its input from the stage before or from the caller, and sends its
+                output to the next one or returns it.
+            TypeError: If an argument cannot be divided.
+
+        .. admonition:: Example
+
+            A model of one stage; :class:`MultiNodeChainList` shows one of two:
+
+            >>> comm = chainermn.create_communicator('naive')
+            >>> chain = chainermn.MultiNodeChainList(comm)
+            >>> chain.add_link(L.Linear(64, 10))
+            >>> model = L.Classifier(chain)
+            >>> optimizer = chainer.optimizers.SGD().setup(model)
+            >>> x, t = chainer.dataset.concat_examples(chainer.datasets.get_digits()[0][:100])
+            >>> model.cleargrads()
+            >>> loss = chain.run_1f1b(4, model, x, t)
+            >>> optimizer.update()
+
+        See: Narayanan et al., PipeDream: generalized pipeline parallelism for DNN training,
+        SOSP 2019.
+
+        """
+        comm = self._comm
+        outbox = self._comm = _pipeline.Outbox(comm)
+        try:
+            loss = _pipeline.run(comm, self._ranks, n_micro_batches, lossfun, args, kwargs)
+        finally:
+            self._comm = comm
+        outbox.finish()
+        return loss
 
 
 class _Mail:

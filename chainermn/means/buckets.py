@@ -56,7 +56,7 @@ class Bucket:
 
     """
 
-    def __init__(self, params: Sequence[Parameter], setting: Any, n_ranks: int) -> None:
+    def __init__(self, params: Sequence[Parameter], setting: str | None, n_ranks: int) -> None:
         self.params: list[Parameter] = list(params)
         self.grads: list[Any] = []
         #: Dtype in which gradients are added, and the 16-bit one in which they are sent, if any.
@@ -155,7 +155,7 @@ def _is_on_host(param: Parameter) -> bool:
 
 
 def divide(
-    params: Iterable[Parameter], setting: Any, limit: int | None, n_ranks: int
+    params: Iterable[Parameter], setting: str | None, limit: int | None, n_ranks: int
 ) -> list[Bucket]:
     """Divides parameters into buckets, the same on all ranks.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 #: Dtypes of 16 bits in which float32 can be sent.
 HALVES = 'float16', 'bfloat16'
 
 
-def name_of(value: Any) -> str | None:
+def name_of(value: DTypeLike) -> str | None:
     """Returns the name of a dtype that ``allreduce_grad_dtype`` may have, or ``None``.
 
     Raises:
@@ -19,7 +22,7 @@ def name_of(value: Any) -> str | None:
     """
     if value is None:
         return None
-    name = value if value == 'bfloat16' else numpy.dtype(value).name
+    name = 'bfloat16' if value == 'bfloat16' else numpy.dtype(value).name
     if name not in (*HALVES, 'float32', 'float64'):
         raise ValueError(
             "allreduce_grad_dtype must be float16, 'bfloat16', float32, float64 or None, "
@@ -28,7 +31,9 @@ def name_of(value: Any) -> str | None:
     return name
 
 
-def dtypes_of(grad_dtype: Any, setting: Any) -> tuple[numpy.dtype[Any], str | None]:
+def dtypes_of(
+    grad_dtype: numpy.dtype[Any], setting: str | None
+) -> tuple[numpy.dtype[Any], str | None]:
     """Returns the dtype in which gradients are added, and the 16-bit dtype in which they are sent.
 
     The second is ``None`` if they are sent as they are added.

@@ -13,6 +13,8 @@ from chainermn.means.transport import Transport
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpi4py import MPI
+
     from chainermn.means.buckets import Bucket
     from chainermn.means.transport import Steps
 
@@ -27,7 +29,7 @@ class Nccl(Transport):
 
     """
 
-    def __init__(self, mpi_comm: Any) -> None:
+    def __init__(self, mpi_comm: MPI.Comm) -> None:
         self._mpi_comm = mpi_comm
         self._scale = 1 / mpi_comm.size
         #: NCCL's communicator for CuPy, made when the first gradients come.

@@ -38,7 +38,7 @@ class OwnMeans:
         self,
         messages: Messages,
         rank: int,
-        setting: Any,
+        setting: str | None,
         arrays: Sequence[_Array],
         all_parts: Sequence[Sequence[slice]],
     ) -> None:
@@ -59,7 +59,7 @@ class OwnMeans:
     def _steps(
         self,
         messages: Messages,
-        setting: Any,
+        setting: str | None,
         numbers: Sequence[int],
         all_parts: Sequence[Sequence[slice]],
     ) -> Steps:

@@ -47,15 +47,15 @@ class Reducer:
         self._on_host = Messages(channel)
         self._shared = SharedRows(channel)
         self._bucket_bytes = bucket_bytes
-        self._dtype: Any = None
+        self._dtype: str | None = None
         self._buckets: dict[Any, list[Bucket]] = {}
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> str | None:
         return self._dtype
 
     @dtype.setter
-    def dtype(self, value: Any) -> None:
+    def dtype(self, value: str | None) -> None:
         self._dtype = value
         self._forget()
 

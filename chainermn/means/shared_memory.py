@@ -14,12 +14,14 @@ from chainermn import _messages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpi4py import MPI
+
 _FOLDER = '/dev/shm'
 _ALIGNMENT = 64  # bytes of a line of the cache
 
 
 def make_rows(
-    mpi_comm: Any, specs: Sequence[tuple[int, numpy.dtype[Any]]]
+    mpi_comm: MPI.Comm, specs: Sequence[tuple[int, numpy.dtype[Any]]]
 ) -> list[list[numpy.ndarray[Any, Any]]] | None:
     """Makes arrays that all ranks read and write; collective.
 
@@ -45,7 +47,7 @@ def make_rows(
     return rows
 
 
-def _map(mpi_comm: Any, n_bytes: int) -> mmap.mmap | None:
+def _map(mpi_comm: MPI.Comm, n_bytes: int) -> mmap.mmap | None:
     """Maps a file and deletes its name, so that the system frees it when the ranks end."""
     # One rank makes the file and all map it. A name that each rank derives could be taken already.
     made = _create(n_bytes) if mpi_comm.rank == 0 else None

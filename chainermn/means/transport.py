@@ -12,6 +12,8 @@ from chainermn._mpi import mpi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mpi4py import MPI
+
     from chainermn._checks import Checker
     from chainermn.means.buckets import Bucket
 
@@ -35,7 +37,7 @@ class Channel:
 
     """
 
-    def __init__(self, mpi_comm: Any, checker: Checker, is_one_host: bool) -> None:
+    def __init__(self, mpi_comm: MPI.Comm, checker: Checker, is_one_host: bool) -> None:
         self.mpi_comm = mpi_comm
         self.checker = checker
         self.is_one_host = is_one_host

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer._core.engines import plan_data
 from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
+from chainermn.optimizers._gradient_sharding import GradientShardingOptimizer
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 from chainermn.optimizers._parameter_sharding import ParameterShardingOptimizer
 from chainermn.optimizers._sharded import ShardedOptimizer
@@ -21,6 +22,13 @@ plan_data.refused[MultiNodeOptimizer] = (
 
 #: Default of ``bucket_bytes``.
 BUCKET_BYTES = 4 * 1024 * 1024
+
+#: Optimizers by the value of ``sharded``.
+_SHARDED: dict[bool | str, type[MultiNodeOptimizer]] = {
+    True: ShardedOptimizer,
+    'gradients': GradientShardingOptimizer,
+    'parameters': ParameterShardingOptimizer,
+}
 
 
 def create_multi_node_optimizer(
@@ -52,7 +60,9 @@ def create_multi_node_optimizer(
             the parameters only. That divides the memory of the state by the number of processes. A
             snapshot then holds the part of its process;
             :func:`~chainermn.create_multi_node_checkpointer` saves all parts for any number.
-            ``'parameters'`` divides the parameters and gradients, too: ``setup`` calls
+            ``'gradients'`` divides the gradients, too: backward sends each one to the processes
+            that update parts of it, and the parameters have none after the update.
+            ``'parameters'`` divides the parameters as well: ``setup`` calls
             :func:`~chainermn.shard_parameters`, and gives all processes the parameters of rank 0,
             so that the first ``update`` updates them.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
@@ -65,7 +75,8 @@ def create_multi_node_optimizer(
 
     Raises:
         ValueError: If ``sharded`` and ``double_buffering`` are both given, or ``sharded`` is
-            another text.
+            another text. ``update`` raises it for update rules that do not work on each element,
+            and for :class:`~chainer.optimizer_hooks.GradientLARS` if gradients are divided.
 
     .. admonition:: Example
 
@@ -78,19 +89,30 @@ def create_multi_node_optimizer(
         >>> model.W
         variable W([[0.5]])
 
+        With divided gradients, each process keeps none of the others' parts:
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainermn.create_multi_node_optimizer(
+        ...     chainer.optimizers.SGD(0.25), comm, sharded='gradients'
+        ... ).setup(model)
+        >>> for _ in range(2):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> print(model.W, model.W.grad)
+        variable W([[0.5]]) None
+
     See: Rajbhandari, Rasley, Ruwase and He, ZeRO: memory optimizations toward training trillion
-    parameter models, SC 2020, of which ``sharded`` is the first stage,
-    and ``'parameters'`` the third.
+    parameter models, SC 2020, of which ``sharded=True`` is the first
+    stage, ``'gradients'`` the second and ``'parameters'`` the third.
 
     """
     if sharded and double_buffering:
         raise ValueError('sharded and double_buffering exclude each other')
-    if sharded not in (False, True, 'parameters'):
-        raise ValueError(f"sharded must be True, False or 'parameters', not {sharded!r}")
-    if sharded == 'parameters':
-        return ParameterShardingOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)
+    if sharded not in (False, *_SHARDED):
+        raise ValueError(
+            f"sharded must be True, False, 'gradients' or 'parameters', not {sharded!r}"
+        )
     if sharded:
-        return ShardedOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)
+        return _SHARDED[sharded](actual_optimizer, communicator, zero_fill, bucket_bytes)
     if double_buffering:
         return DoubleBufferingOptimizer(actual_optimizer, communicator, zero_fill, None)
     return MultiNodeOptimizer(actual_optimizer, communicator, zero_fill, bucket_bytes)

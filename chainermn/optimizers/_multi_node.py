@@ -146,9 +146,12 @@ class MultiNodeOptimizer:
             loss.backward(loss_scale=scale)
             return
         if self._overlap is None:
-            self._overlap = Overlap(self.communicator, self.target, self._bucket_bytes)
+            self._overlap = self._make_overlap(self._bucket_bytes)
         with self._overlap:
             loss.backward(loss_scale=scale)
+
+    def _make_overlap(self, bucket_bytes: int) -> Overlap:
+        return Overlap(self.communicator, self.target, bucket_bytes)
 
     def _mean_grad(self) -> None:
         if self._overlap is None or not self._overlap.finish():

@@ -38,18 +38,20 @@ class Overlap:
         self._target = target
         self._bucket_bytes = bucket_bytes
         self._order: list[int] = []
+        self._records = True  # the order, in this backward
         #: Buckets that are sent together.
         self._groups: list[list[means.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
         self._slots: Any = None
         self._missing: list[int] = []  # number of incomplete gradients of each group
         self._n_started = 0
-        self._pending: list[means.Pending] = []
+        self._pending: list[Any] = []
         self._is_running = False
 
     def __enter__(self) -> Self:
         self._is_running = True
-        self._order = []
+        if self._records:
+            self._order = []
         if self._groups is not None:
             self._missing = [sum([len(b.params) for b in group]) for group in self._groups]
         with contextlib.ExitStack() as stack:
@@ -64,12 +66,10 @@ class Overlap:
         self._contexts.close()
 
     def _on_ready(self, param: Variable) -> None:
-        # The first backward only records the order, from which `finish` makes the groups.
-        if self._groups is None:
+        if self._records:
             self._order.append(id(param))
-            return
         index = self._group_of.get(id(param))
-        if index is None:
+        if self._groups is None or index is None:
             return
         self._missing[index] -= 1
         # Groups start in order: ranks that complete them in another order would deadlock.
@@ -100,26 +100,31 @@ class Overlap:
     def _average(self) -> None:
         if self._groups is None:
             # Only now: making groups is collective, and ranks are at different places in backward.
-            self._groups = self._make_groups()
-        buckets = [bucket for group in self._groups for bucket in group]
-        # A rank that did not use a parameter sends zeros, since the others wait for its gradient.
-        for bucket in buckets:
-            bucket.fill_grads()
-        self._comm.reducer.check('update', buckets)
-        while self._n_started < len(self._groups):
-            self._start_next(self._groups)
+            self._make_groups()
+        groups: Any = self._groups
+        self._comm.reducer.check('update', [bucket for group in groups for bucket in group])
+        while self._n_started < len(groups):
+            # A rank that did not use a parameter sends zeros: the others wait for its gradient.
+            for bucket in groups[self._n_started]:
+                bucket.fill_grads()
+            self._start_next(groups)
         for mean in self._pending:
             mean.wait()
         self._pending, self._n_started = [], 0
 
-    def _make_groups(self) -> list[list[means.Bucket]]:
-        groups = self._comm.reducer.divide_groups(self._params_in_groups())
-        buckets = [bucket for group in groups for bucket in group]
-        self._slots = self._comm.reducer.make_slots(buckets)
+    def _make_groups(self) -> None:
+        """Makes the groups from the order that is recorded; collective."""
+        self._groups = groups = self._divide(self._params_in_groups())
+        self._records = False
         self._group_of = {
             id(p): i for i, group in enumerate(groups) for b in group for p in b.params
         }
-        return groups
+
+    def _divide(self, groups: list[list[Parameter]]) -> list[list[means.Bucket]]:
+        """Divides groups of parameters into buckets; collective."""
+        divided: list[list[means.Bucket]] = self._comm.reducer.divide_groups(groups)
+        self._slots = self._comm.reducer.make_slots([b for group in divided for b in group])
+        return divided
 
     def _params_in_groups(self) -> list[list[Parameter]]:
         """Divides the parameters by their order in the backward of rank 0; collective."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
-from chainer.optimizer_hooks import GradientLARS
 from chainermn._sharding import parts
 from chainermn._sharding.step import Step
 from chainermn.links.sharded_parameters import shard_parameters
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
-from chainermn.optimizers._sharded import check_method, check_rule
+from chainermn.optimizers._sharded import check_hooks, check_method, check_rule, updating_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,13 +54,10 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
         if optimizer.target is None:
             raise RuntimeError('call `setup` method before `update` method')
         self._check()
-        optimizer._sum_over_parts = self._sum
-        try:
+        with updating_parts(optimizer, self.communicator):
             if lossfun is not None:
                 self._compute_grads(lossfun, args, kwds)
             optimizer.update()
-        finally:
-            optimizer._sum_over_parts = None
 
     def _compute_grads(self, lossfun: Callable[..., Any], args: Any, kwds: Any) -> None:
         optimizer = self.actual_optimizer
@@ -90,9 +84,4 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
                     'within gathered_parameters'
                 )
             check_rule(param.update_rule)
-        for hook in self.actual_optimizer._pre_update_hooks.values():
-            if isinstance(hook, GradientLARS):
-                raise ValueError('GradientLARS needs norms of whole parameters, which are divided')
-
-    def _sum(self, number: float) -> float:
-        return float(self.communicator.allreduce(numpy.array(number)))
+        check_hooks(self.actual_optimizer)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
 from chainer.optimizer import GradientMethod
+from chainer.optimizer_hooks import GradientLARS
 from chainer.variable import Parameter
 from chainermn import _arrays, _messages
-from chainermn.means.buckets import bounds_of, cut
+from chainermn._sharding import parts
+from chainermn.means.buckets import ALONE
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from chainermn._sharding.parts import Part
 
 
 class ShardedOptimizer(MultiNodeOptimizer):
@@ -30,16 +38,27 @@ class ShardedOptimizer(MultiNodeOptimizer):
         vars(self).update(_shards=None)
 
     def _update_params(self) -> None:
-        if self._shards is None or not self._shards.fit(self.target):
-            self._shards = _Shards(self.target, self.communicator)
+        shards = self._fitting_shards()
         optimizer = self.actual_optimizer
         # The optimizer then updates the shards in place of the parameters.
-        optimizer._params_to_update = self._shards.own_params
+        optimizer._params_to_update = lambda: [
+            shard for _, shard in shards.take_grads(_part_of_grad)
+        ]
         try:
             optimizer.update(None)
         finally:
             optimizer._params_to_update = None
-        self._shards.share()
+        shards.share()
+
+    def _fitting_shards(self) -> _Shards:
+        if self._shards is None or not self._shards.fit(self.target):
+            self._shards = _Shards(self.target, self.communicator)
+        return self._shards
+
+
+def _part_of_grad(param: Any, part: Part) -> Any:
+    grad = param.grad
+    return None if grad is None else _arrays.flat(grad)[part.own]
 
 
 class _Shards:
@@ -54,18 +73,22 @@ class _Shards:
             if not _is_contiguous(param.array):
                 param.array = param.array.copy()
         self._arrays = [param.array for param in self._params]
-        starts = numpy.cumsum([0, *[array.size for array in self._arrays]]).tolist()
-        bounds = bounds_of(starts[-1], communicator.size)
-        #: For each rank, the slices of its part: number of the parameter, first and last element.
-        self._pieces = [cut(starts, *part) for part in zip(bounds, bounds[1:])]
-        self._own = [self._make_shard(*piece) for piece in self._pieces[communicator.rank]]
+        self._parts = parts.divide_jointly(communicator, [array.shape for array in self._arrays])
+        #: How each parameter is divided, by its id.
+        self.parts: dict[int, Part] = {
+            id(param): part for param, part in zip(self._params, self._parts)
+        }
+        self._own = [
+            (param, self._make_shard(param, part), part)
+            for param, part in zip(self._params, self._parts)
+            if part.own.start < part.own.stop
+        ]
 
-    def _make_shard(self, number: int, first: int, last: int) -> tuple[Any, Any, int, int]:
-        param = self._params[number]
-        shard = Parameter(_arrays.flat(param.array)[first:last], name=param.name)
+    def _make_shard(self, param: Any, part: Part) -> Any:
+        shard = Parameter(_arrays.flat(param.array)[part.own], name=param.name)
         # The same object: its state has the size of the shard, which it sees first.
         shard.update_rule = param.update_rule
-        return param, shard, first, last
+        return shard
 
     def fit(self, target: Any) -> bool:
         """Tells whether the parameters are still the same and in the same memory."""
@@ -77,45 +100,61 @@ class _Shards:
             ]
         )
 
-    def own_params(self) -> list[Any]:
-        """Parts of this rank with their gradients."""
-        for param, shard, first, last in self._own:
-            grad = param.grad
-            shard.grad = None if grad is None else _arrays.flat(grad)[first:last]
+    def take_grads(self, grad_of: Callable[[Any, Part], Any]) -> list[tuple[Any, Any]]:
+        """Gives the shards their gradients; returns parameters with shards.
+
+        Args:
+            grad_of: Returns this rank's part of the gradient of a parameter, or ``None``.
+
+        """
+        for param, shard, part in self._own:
+            shard.grad = grad_of(param, part)
             shard._loss_scale = param._loss_scale
         # The shards have taken over the loss scale, which only one of both may divide by.
         for param in self._params:
             param._loss_scale = None
-        return [shard for _, shard, _, _ in self._own]
+        return [(param, shard) for param, shard, _ in self._own]
 
     def share(self) -> None:
         """Sends the updated part to all other ranks."""
-        for param, shard, first, last in self._own:
+        for param, shard, part in self._own:
             shard.cleargrad()
             # Some rules replace the array instead of updating it in place.
-            piece = _arrays.plain(_arrays.flat(param.array))[first:last]
+            piece = _arrays.plain(_arrays.flat(param.array))[part.own]
             array = _arrays.plain(shard.array)
             if _arrays.address(piece) != _arrays.address(array):
                 piece[...] = array
-                shard.array = _arrays.flat(param.array)[first:last]
+                shard.array = _arrays.flat(param.array)[part.own]
         if self._comm.size > 1:
             with self._comm.calls.watching('update'):
                 self._exchange()
 
     def _exchange(self) -> None:
+        """Sends this rank's part and receives the others; large pieces of arrays without copies."""
         rank = self._comm.rank
         others = [i for i in range(self._comm.size) if i != rank]
-        own = _arrays.to_host_bytes([self._piece(*piece) for piece in self._pieces[rank]])
-        incoming = {
-            i: numpy.empty(sum([self._piece(*p).nbytes for p in self._pieces[i]]), numpy.uint8)
-            for i in others
-        }
-        _messages.exchange(self._comm.arrays_comm, [(i, own) for i in others], [*incoming.items()])
+        own, small = self._pieces(rank)
+        own.append(_arrays.to_host_bytes(small))
+        outgoing = [(i, array) for i in others for array in own]
+        incoming, joined = [], []
         for i in others:
-            _arrays.from_host_bytes(incoming[i], [self._piece(*piece) for piece in self._pieces[i]])
+            large, small = self._pieces(i)
+            data = numpy.empty(sum([piece.nbytes for piece in small]), numpy.uint8)
+            incoming += [(i, array) for array in [*large, data]]
+            joined.append((data, small))
+        _messages.exchange(self._comm.arrays_comm, outgoing, incoming)
+        for data, small in joined:
+            _arrays.from_host_bytes(data, small)
 
-    def _piece(self, number: int, first: int, last: int) -> Any:
-        return _arrays.plain(_arrays.flat(self._arrays[number]))[first:last]
+    def _pieces(self, rank: int) -> tuple[list[Any], list[Any]]:
+        """What a rank has of the arrays: large pieces on the host, and others."""
+        large: list[Any] = []
+        small: list[Any] = []
+        for array, part in zip(self._arrays, self._parts):
+            piece = _arrays.plain(_arrays.flat(array))[part.slice_of(rank)]
+            is_large = isinstance(piece, numpy.ndarray) and piece.nbytes >= ALONE
+            (large if is_large else small).append(piece)
+        return large, small
 
 
 def check_method(optimizer: Any) -> None:
@@ -129,6 +168,32 @@ def check_method(optimizer: Any) -> None:
         raise TypeError(
             f'a sharded optimizer needs a chainer.GradientMethod, not {type(optimizer).__name__}'
         )
+
+
+def check_hooks(optimizer: Any) -> None:
+    """Raises an error if a hook of an optimizer needs whole parameters.
+
+    Raises:
+        ValueError: If there is such a hook.
+
+    """
+    for hook in (optimizer._pre_update_hooks or {}).values():  # none before `setup`
+        if isinstance(hook, GradientLARS):
+            raise ValueError('GradientLARS needs norms of whole parameters, which are divided')
+
+
+@contextlib.contextmanager
+def updating_parts(optimizer: Any, communicator: Any) -> Iterator[None]:
+    """Context in which an optimizer adds what it computes of all gradients over the ranks."""
+
+    def add(number: float) -> float:
+        return float(communicator.allreduce(numpy.array(number)))
+
+    optimizer._sum_over_parts = add
+    try:
+        yield
+    finally:
+        optimizer._sum_over_parts = None
 
 
 def check_rule(rule: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from chainerx import _core
@@ -65,6 +66,38 @@ def trunc(x: ndarray, /) -> ndarray:
 
     """
     return _core.trunc(x) if x.dtype.kind == 'f' else _core.copy(x)
+
+
+def floor_divide(x1: ndarray | float, x2: ndarray | float, /) -> ndarray:
+    """Elementwise floor division, :math:`\\lfloor x_1 / x_2 \\rfloor`. Not differentiable.
+
+    With infinity it is the quotient, as the standard says: infinity divided by 2 is infinity, and 1
+    divided by minus infinity is -0. The operator ``//`` gives NaN and -1, as Python and NumPy do.
+
+    Args:
+        x1 (~chainerx.ndarray or number): Array of numbers that are not complex.
+        x2 (~chainerx.ndarray or number): The same. One of both must be an array.
+
+    Returns:
+        ~chainerx.ndarray: Array of the dtype to which both promote.
+
+    .. admonition:: Example
+
+        >>> x = chainerx.array([7, -7, float('inf')])
+        >>> chainerx.array_api.floor_divide(x, 2)
+        array([ 3., -4., inf], shape=(3,), dtype=float64, device='native:0')
+
+    """
+    result = _core.floor_divide(x1, x2)
+    if result.dtype.kind in 'bui':
+        return result
+    x1, x2 = (x.as_grad_stopped() if isinstance(x, _core.ndarray) else x for x in (x1, x2))
+    is_limit = _core.logical_or(_is_infinite(x1), _is_infinite(x2))
+    return _core.where(is_limit, _core.divide(x1, x2), result)
+
+
+def _is_infinite(x):
+    return _core.isinf(x) if isinstance(x, _core.ndarray) else math.isinf(x)
 
 
 def _shift(routine, x1, x2):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 import chainerx
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
 
 def _as_numpy(x):
@@ -19,7 +24,12 @@ def _as_numpy(x):
     return x.astype(numpy.float32) if x.dtype.name == 'bfloat16' else x
 
 
-def assert_array_equal(x: Any, y: Any, err_msg: str = '', verbose: bool = True) -> None:
+def assert_array_equal(
+    x: ArrayLike | chainerx.ndarray,
+    y: ArrayLike | chainerx.ndarray,
+    err_msg: str = '',
+    verbose: bool = True,
+) -> None:
     """Raises :class:`AssertionError` unless two arrays have equal shapes and elements.
 
     Args:
@@ -36,8 +46,8 @@ def assert_array_equal(x: Any, y: Any, err_msg: str = '', verbose: bool = True) 
 
 
 def assert_allclose(
-    x: Any,
-    y: Any,
+    x: ArrayLike | chainerx.ndarray,
+    y: ArrayLike | chainerx.ndarray,
     rtol: float = 1e-7,
     atol: float = 0,
     equal_nan: bool = True,
@@ -96,8 +106,8 @@ def _compare(check, x, y, dtype_check, strides_check):
 
 
 def assert_array_equal_ex(
-    x: Any,
-    y: Any,
+    x: ArrayLike | chainerx.ndarray | Sequence[Any],
+    y: ArrayLike | chainerx.ndarray | Sequence[Any],
     *args: Any,
     dtype_check: bool | None = None,
     strides_check: bool | None = None,
@@ -132,8 +142,8 @@ def assert_array_equal_ex(
 
 
 def assert_allclose_ex(
-    x: Any,
-    y: Any,
+    x: ArrayLike | chainerx.ndarray | Sequence[Any],
+    y: ArrayLike | chainerx.ndarray | Sequence[Any],
     rtol: float = 1e-7,
     atol: float = 0,
     equal_nan: bool = True,

@@ -20,7 +20,9 @@ all_dtypes: tuple[str, ...] = ('bool_',) + signed_integral_dtypes + unsigned_dty
 
 
 def parametrize_dtype_specifier(
-    argname: str, dtypes: Sequence[str] | None = None, additional_args: Any = None
+    argname: str,
+    dtypes: Sequence[str] | None = None,
+    additional_args: tuple[Any, ...] | None = None,
 ) -> Callable[..., Any]:
     """Parametrizes a test over the ways in which a dtype can be given.
 

@@ -63,7 +63,7 @@ def _call_both(modules, function, name, accept_error, args, kwargs):
 
 
 def _make_decorator(check, name, *accepted):
-    accept_error = ()
+    accept_error: tuple[type[BaseException], ...] = ()
     for errors in accepted:
         accept_error += errors if isinstance(errors, tuple) else (errors,)
 
@@ -79,7 +79,7 @@ def _make_decorator(check, name, *accepted):
 
         # pytest shall not look for a fixture of that name.
         signature = inspect.signature(function)
-        wrapper.__signature__ = signature.replace(
+        wrapper.__signature__ = signature.replace(  # type: ignore[attr-defined]  # of functions
             parameters=[p for p in signature.parameters.values() if p.name != name]
         )
         del wrapper.__wrapped__

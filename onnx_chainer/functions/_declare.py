@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from onnx_chainer import onnx_helper
 from onnx_chainer._builder import Builder
@@ -16,7 +16,25 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
+    from chainer.function import Function
+    from chainer.function_node import FunctionNode
     from onnx_chainer.context import Context
+
+
+class Convert(Protocol):
+    """A converter as programs call it."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        func: FunctionNode | Function,
+        opset_version: int,
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        context: Context,
+    ) -> tuple[NodeProto, ...]:
+        """Returns the nodes of a function."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,21 +45,21 @@ class Converter:
         name: Name of the functions that it converts.
         since: First version of the operator set that it can convert to.
         description: What it makes.
-        convert: ``convert(func, opset_version, input_names, output_names, context)``.
+        convert: The converter.
 
     """
 
     name: str
     since: int
     description: str
-    convert: Callable[..., tuple[NodeProto, ...]]
+    convert: Convert
 
 
 #: Converters by the name of the function.
 CONVERTERS: dict[str, Converter] = {}
 
 
-def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Convert]:
     """Decorator that declares a converter.
 
     It gets a :class:`~onnx_chainer._builder.Builder`, the function and the names of the inputs, and
@@ -59,7 +77,7 @@ def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Callab
 
     def decorate(body):
         def convert(
-            func: Any,
+            func: FunctionNode | Function,
             opset_version: int,
             input_names: Sequence[str],
             output_names: Sequence[str],

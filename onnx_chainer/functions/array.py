@@ -248,7 +248,7 @@ def _resize_by_products(g, f, x):
     v, u, vw, uw = compute_indices_and_weights(size, dims, f.mode, f.align_corners, numpy)
     matrices = []
     for index, weight, n in ((v, vw, dims[0]), (u, uw, dims[1])):
-        matrix = numpy.zeros((len(index), n))
+        matrix: Any = numpy.zeros((len(index), n))
         rows = numpy.arange(len(index))
         matrix[rows, index] += 1 - weight
         matrix[rows, numpy.minimum(index + 1, n - 1)] += weight

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chainer import FunctionNode
+    from chainer import Function, FunctionNode
     from onnx_chainer.context import Context
 
 
@@ -16,7 +16,7 @@ class FunctionConverterParams:
     """What a converter gets.
 
     Attributes:
-        func (~chainer.FunctionNode): Function.
+        func (~chainer.FunctionNode or ~chainer.Function): Function.
         opset_version (int): Version of the operator set.
         input_names (list of str): Names of the inputs.
         output_names (list of str): Names that the outputs take.
@@ -26,7 +26,7 @@ class FunctionConverterParams:
 
     def __init__(
         self,
-        func: FunctionNode | None = None,
+        func: FunctionNode | Function | None = None,
         opset_version: int | None = None,
         input_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import ml_dtypes
 import numpy
@@ -75,7 +76,7 @@ def _integer_weight(g, f, packed, scale):
     outputs = math.prod(g.shape(2)) // blocks
     rows = onnx_helper.as_numpy(parameters[packed]).reshape(outputs, -1)
     q = _packing.unpack_rows(rows, f.dtype, inner)
-    zero = ()
+    zero: tuple[Any, ...] = ()
     if f.dtype == 'int4':
         g.need(21, 'int4')
         parameters[packed] = q.astype(ml_dtypes.int4)

@@ -6,7 +6,7 @@ A map is a dictionary of keys and numbers or strings, which stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -151,6 +151,14 @@ def cut(x: Value, pads: Any) -> tuple[Value, list[tuple[int, int]]]:
     index = (slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pads))
     x = chainer.functions.get_item(x, tuple(index))
     return x, [(max(before, 0), max(behind, 0)) for before, behind in pads]
+
+
+@overload
+def ints(x: None) -> None: ...
+
+
+@overload
+def ints(x: Value) -> list[int]: ...
 
 
 def ints(x: Value) -> list[int] | None:

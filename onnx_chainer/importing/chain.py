@@ -20,6 +20,8 @@ from .errors import ModelError, naming
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from pathlib import Path
+    from typing import IO
 
     from onnx import ModelProto, ValueInfoProto
 
@@ -40,7 +42,7 @@ class ImportedChain(Chain):
         opset_imports: Versions of the operators by domain.
     """
 
-    def __init__(self, model: ModelProto, folder: Any = None) -> None:
+    def __init__(self, model: ModelProto, folder: Path | None = None) -> None:
         super().__init__()
         self.attribute_names: dict[str, str] = {}
         self._constants: dict[str, Any] = {}
@@ -167,7 +169,7 @@ def _finished(y: Any) -> Any:
     return Variable(y, requires_grad=False)
 
 
-def load(source: str | os.PathLike[str] | bytes | Any) -> ImportedChain:
+def load(source: str | os.PathLike[str] | bytes | IO[bytes] | ModelProto) -> ImportedChain:
     """Loads an ONNX file as a link.
 
     Its parameters have the names of the initializers in the file, where characters that attributes

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnx_chainer.export_testcase import export_testcase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from chainer.types import VariableLike
 
 #: Folder of the test cases.
 TEST_OUT_DIR = 'out'
 
 
-def gen_test_data_set(model: Any, args: Any, name: str, opset_version: int, **kwargs: Any) -> str:
+def gen_test_data_set(
+    model: Callable[..., Any],
+    args: VariableLike | Sequence[Any] | Mapping[str, Any],
+    name: str,
+    opset_version: int,
+    **kwargs: Any,
+) -> str:
     """Exports a model with a test case; returns its folder, ``out/opset<version>/<name>``.
 
     Args:

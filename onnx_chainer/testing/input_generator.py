@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
-def shaped_range(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+
+def shaped_range(*shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
     """Returns the numbers from zero on in a shape.
 
     Args:
@@ -26,7 +29,7 @@ def _centered(shape, dtype):
     return (np.arange(n, dtype=dtype) - n // 2).reshape(shape)
 
 
-def increasing(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+def increasing(*shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
     """Returns increasing whole numbers around zero.
 
     Args:
@@ -40,7 +43,9 @@ def increasing(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return _centered(shape, dtype)
 
 
-def nonzero_increasing(*shape: int, dtype: Any = np.float32, bias: float = 1e-07) -> np.ndarray:
+def nonzero_increasing(
+    *shape: int, dtype: DTypeLike = np.float32, bias: float = 1e-07
+) -> np.ndarray:
     """Returns increasing numbers around zero, none of which is zero.
 
     Args:
@@ -52,7 +57,9 @@ def nonzero_increasing(*shape: int, dtype: Any = np.float32, bias: float = 1e-07
     return _centered(shape, dtype) + np.asarray(bias, dtype)
 
 
-def positive_increasing(*shape: int, dtype: Any = np.float32, bias: float = 1e-07) -> np.ndarray:
+def positive_increasing(
+    *shape: int, dtype: DTypeLike = np.float32, bias: float = 1e-07
+) -> np.ndarray:
     """Returns increasing positive numbers.
 
     Args:

@@ -15,6 +15,7 @@ import numpy as np
 from helpers.compiled import Pair, array, bits, state_of
 
 import chainer
+import chainerx
 from tools.stress.guard import Finding
 from tools.stress.more_programs import MORE_PARTS
 from tools.stress.programs import PARTS, VALUES
@@ -83,6 +84,7 @@ class _Pair(Pair):
     """Two programs, which report to the reporter of a number."""
 
     number: int | None = 0
+    outcome: Any = None, ''
 
     def around(self, program: _Program) -> contextlib.AbstractContextManager[Any]:
         if self.number is None:
@@ -90,6 +92,11 @@ class _Pair(Pair):
         reporter = program.reporters[self.number]
         reporter.observation = {}
         return reporter
+
+    def has_lost_graph(self) -> bool:
+        """Tells whether the last call went back through what a plan had left, as no program may."""
+        kind, text = self.outcome
+        return kind is chainerx.GradientError and 'a plan of chainer.compile has left' in text
 
     def cut_graphs(self) -> None:
         """Cuts the graphs of states that a failed call has left; a plan leaves none."""
@@ -242,6 +249,8 @@ def _run_program(rng: random.Random, calls: int) -> collections.Counter[str]:
             with modes.apply():
                 idle = 0 if _run(pair, random.Random(form), values) else idle + 1
         except (AssertionError, RuntimeError) as error:
+            if pair.has_lost_graph():
+                break
             lines = '\n'.join(history)
             raise Finding(
                 f'{source}\n# changes\n{lines}\n{error!r}\n{function.report()}'

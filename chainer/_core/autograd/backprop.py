@@ -45,7 +45,8 @@ class BackwardPass:
         self._double = double
         self._loss_scale = loss_scale
         self._grads = Gradients(load=True, as_variables=double)
-        self._own = as_is if double else Owners().own
+        self._owners = Owners()
+        self._own = as_is if double else self._owners.own
         self._leaves: dict[VariableNode, None] = {}
 
     def run(self, roots: Iterable[tuple[VariableNode, Any]]) -> None:
@@ -59,7 +60,10 @@ class BackwardPass:
                 # A root that is a leaf waits for the end of the walk.
                 leaf = None if node in self._leaves else self._finish(node)
                 if leaf is not None:
+                    grad = leaf._grad
                     on_ready(leaf)
+                    if leaf._grad is None:  # taken away
+                        self._owners.disown(grad)
 
             used = LeafCounter(queue.waiting(), on_complete)
         with configuration.using_config('enable_backprop', bool(self._double)):

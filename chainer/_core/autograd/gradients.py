@@ -163,3 +163,10 @@ class Owners:
             return _copy(grad)
         others.append(grad)
         return grad
+
+    def disown(self, grad: Any) -> None:
+        """Forgets an array that nobody will change in place, so that its memory can go."""
+        key = id(grad if grad.base is None else grad.base)
+        self._grads[key] = [other for other in self._grads.get(key, []) if other is not grad]
+        if not self._grads[key]:
+            del self._grads[key]

@@ -29,8 +29,8 @@ def watching_leaves(on_ready: Callable[[Any], None] | None) -> Iterator[None]:
     Does not concern ChainerX's arrays, nor backward passes that are recorded.
 
     Args:
-        on_ready: Called with the variable, which has its gradient, while the backward goes on;
-            ``None`` for nothing.
+        on_ready: Called with the variable, which has its gradient, while the backward goes on. It
+            may take the gradient away, to read it. ``None`` for nothing.
 
     """
     before, watchers.on_ready = watchers.on_ready, on_ready

@@ -116,7 +116,7 @@ class ElementwiseRule(UpdateRule):
         hyperparam = self.hyperparam
         return [getattr(hyperparam, name) for name in self._defaults]
 
-    def _step(self, p: Any, g: Any, *args: Any) -> None:
+    def _step(self, p: Any, g: Any, /, *args: Any) -> None:
         """Updates the array ``p`` and the state arrays in place.
 
         ``args`` are the state arrays, then the scalars. NumPy's functions work

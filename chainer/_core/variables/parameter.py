@@ -73,29 +73,31 @@ class Parameter(Variable):
         *,
         layout: Any = None,
     ) -> None:
-        if initializer is None:
-            initializer = constant.NaN()
+        # What it is, the types of arrays tell only at run time.
+        given: Any = initializer
+        if given is None:
+            given = constant.NaN()
         elif isinstance(initializer, numbers.Number):
-            initializer = constant.Constant(initializer)
+            given = constant.Constant(given)
 
-        is_array = isinstance(initializer, get_array_types())
+        is_array = isinstance(given, get_array_types())
         if shape is None:
-            super().__init__(initializer if is_array else None, name=name, layout=layout)
+            super().__init__(given if is_array else None, name=name, layout=layout)
             self._initial_device = self.device if is_array else backend.CpuDevice()
-            self.initializer = initializer
+            self.initializer = given
             if not is_array:
-                self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
+                self._grad_initializer = constant.NaN(getattr(given, 'dtype', None))
             return
 
         if is_array:
-            device = backend.get_device_from_array(initializer)
-            initializer = constant.Constant(initializer)
+            device = backend.get_device_from_array(given)
+            given = constant.Constant(given)
         else:
             device = backend.CpuDevice()
         super().__init__(name=name, layout=layout)
-        self.initializer = initializer
+        self.initializer = given
         self._initial_device = device
-        self._grad_initializer = constant.NaN(getattr(initializer, 'dtype', None))
+        self._grad_initializer = constant.NaN(getattr(given, 'dtype', None))
         self.initialize(shape)
 
     def __copy__(self) -> Self:

@@ -41,6 +41,7 @@ class Draft:
         self.inputs = inputs
         # The plan keeps them alive: other arrays could get the memory that its kernels use.
         self.held = [*scope.arrays]
+        self._arrays = scope.arrays
         self.effects: list[Effect] = []
         self.changes: defaultdict[int, list[Change]] = defaultdict(list)
         self._results: list[Any] = []
@@ -51,11 +52,22 @@ class Draft:
         self._grads: list[int] = []
         self._segments: list[int] = []
         self._renewed: list[Any] = []
+        self._lost: list[int] = []
 
     def add_result(self, array: Any) -> int:
         """Lets runs return an array; returns its number."""
         self._results.append(array)
         return len(self._results) - 1
+
+    def add_result_of_graph(self, array: Any) -> int:
+        """Does the same for an array that belongs to a graph, which no run makes.
+
+        Backward that reaches the array raises an error.
+        """
+        number = self.add_result(array)
+        if _trees.flags_of(array) & _trees.CHAINED:
+            self._lost.append(number)
+        return number
 
     def maker_of(self, value: Any) -> Callable[[list[Any]], Any]:
         """Lets runs return the arrays in a value; returns what makes the value of them again."""
@@ -83,6 +95,8 @@ class Draft:
             self.inputs, self.held, self._results,
             self._targets, self._grads, self._segments, self._renewed,
         )  # fmt: skip
+        if self._lost:
+            plan.lose_graphs(self._lost, [a for a in self._arrays if a.is_grad_required()])
         # It would repeat nothing, yet keep the function from running.
         if not plan.call_count and not methods_of(self.effects, 'run'):
             raise GraphBreak('nothing of it ran on ChainerX')

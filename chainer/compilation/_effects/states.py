@@ -95,17 +95,15 @@ class States(Observer):
 
     Args:
         scope: The objects.
-        slots: The attributes that earlier recordings found, to which this one adds.
+        recorder: Tells which arrays kernels use.
         trace: Tells of which variables ``backward`` was called.
         updates: Counts the updates, before which runs set what is changed by then.
 
     """
 
-    def __init__(
-        self, scope: Scope, slots: dict[tuple[int, str], Any], trace: Trace, updates: Updates
-    ) -> None:
+    def __init__(self, scope: Scope, recorder: Any, trace: Trace, updates: Updates) -> None:
         self._scope = scope
-        self._slot_ids = slots
+        self._recorder = recorder
         self._trace = trace
         self._updates = updates
         self._old: list[Any] = []
@@ -113,6 +111,7 @@ class States(Observer):
         self._grads: list[Any] = []
         self._changes: dict[tuple[int, int], Any] = {}  # by numbers of updates and of slots
         self._forms: list[tuple[Any, Any]] = []
+        self._graphs: list[bool] = []
         self._objects: list[dict[str, Any]] = []
         self._variables: dict[int, dict[str, Any]] = {}
 
@@ -123,8 +122,15 @@ class States(Observer):
         # Only the end of the recording tells whether kernels use an array. By then a graph, which
         # forms are about, may be gone.
         self._forms = [(slot_form(value, False), slot_form(value, True)) for value in self._old]
+        self._graphs = [_is_chained(value) for value in self._old]
         self._objects = [dict(vars(owner)) for owner in scope.objects]
         self._variables = {id(v): dict(vars(v)) for v in scope.variables}
+
+    def stop(self) -> None:
+        # Also if the call raises an error, such as that of a graph which a plan has not made.
+        for (owner, name), old, has_graph in zip(self._scope.slots, self._old, self._graphs):
+            if has_graph and self._recorder.is_used(array_of(old)):
+                self._scope.graph_ids[id(owner), name] = owner
 
     def note(self) -> None:
         now = self._find()
@@ -173,9 +179,10 @@ class States(Observer):
             self._scope.slots, self._old, self._now, self._forms
         ):
             array = array_of(old)
-            is_used = array is not None and draft.recorder.is_used(array)
-            # The next call would go back through the graph of this one, which plans do not have.
-            if forms[is_used] is None or (is_used and slot_form(now, True) is None):
+            is_used = array is not None and self._recorder.is_used(array)
+            # The next call goes back through the graph of this one, which plans do not have.
+            goes_on = is_used or (id(owner), name) in self._scope.graph_ids
+            if forms[is_used] is None or (goes_on and _is_chained(now)):
                 raise GraphBreak(f'{name} of {type(owner).__name__} belongs to a graph')
             first = used.get(id(array)) if is_used else None
             if is_used and first is None:
@@ -224,7 +231,7 @@ class States(Observer):
                 lines = self._scope.lines_that_store(name)
                 raise GraphBreak(f'{name} of {type(owner).__name__} changes{lines}')
             self._check_slot(owner, name, vars(owner)[name])
-            self._slot_ids[id(owner), name] = owner
+            self._scope.slot_ids[id(owner), name] = owner
             found = True
         return found
 
@@ -270,6 +277,12 @@ def slot_form(value: Any, is_used: bool) -> Any:
     return form, array.shape, array.strides, array.dtype, array.device
 
 
+def _is_chained(value: Any) -> bool:
+    """Tells whether a function made the array of a value in a graph that is still there."""
+    array = array_of(value)
+    return type(array) is _chx_ndarray and bool(flags_of(array) & CHAINED)
+
+
 def _grad_of(value: Any) -> Any:
     array = array_of(value)
     if type(array) is not _chx_ndarray:
@@ -302,7 +315,7 @@ def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[
         return lambda arrays: value
     index = results.get(id(array))
     if index is None:
-        index = results[id(array)] = draft.add_result(array)
+        index = results[id(array)] = draft.add_result_of_graph(array)
     if type(value) is _chx_ndarray:
         return lambda arrays: arrays[index]
     requires_grad, name = value._requires_grad, value._name

@@ -61,8 +61,8 @@ def split(rows, ends):
     for k, (start, end) in enumerate(zip([0, *ends], ends)):
         part = _between(rows, start, end)
         parts.append((k, range(part.start - start, part.stop - start, part.step)))
-    parts = [(k, as_slice(part)) for k, part in parts if len(part) > 0] or [(0, slice(0, 0))]
-    return parts if rows.step > 0 else parts[::-1]
+    slices = [(k, as_slice(part)) for k, part in parts if len(part) > 0] or [(0, slice(0, 0))]
+    return slices if rows.step > 0 else slices[::-1]
 
 
 def group(rows, ends):
@@ -73,8 +73,8 @@ def group(rows, ends):
         number of a table and its rows. One group at least, which may be empty.
 
     """
-    rows_of = {}
-    places = {}
+    rows_of: dict[int, list[int]] = {}
+    places: dict[int, list[int]] = {}
     for place, i in enumerate(rows):
         k = bisect.bisect_right(ends, i)
         start = ends[k - 1] if k > 0 else 0

@@ -10,7 +10,7 @@ from chainer.dataset import dataset_mixin
 from chainer.dataset.tabular import _selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy
 
@@ -446,6 +446,7 @@ class TransformBatch(TabularDataset):
 
     def _values(self, result):
         """Returns the values in the order of the keys, and notes the mode."""
+        mode: type | None
         if isinstance(result, tuple):
             mode, values = tuple, result
         elif isinstance(result, dict):
@@ -474,14 +475,15 @@ class TransformBatch(TabularDataset):
 
 class Transform(TransformBatch):
     def _columns(self, data):
+        rows: Iterable[Any]
         if isinstance(data, tuple):
             rows = zip(*data)
         elif isinstance(data, dict):
             rows = (dict(zip(data, values)) for values in zip(*data.values()))
         else:
             rows = data
-        rows = [self._values(_apply(self._transform, row)) for row in rows]
-        return tuple(list(column) for column in zip(*rows)) or ([],) * len(self._keys)
+        values = [self._values(_apply(self._transform, row)) for row in rows]
+        return tuple(list(column) for column in zip(*values)) or ([],) * len(self._keys)
 
 
 def _apply(func, data):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import chainerx
 from chainer._core.engines.kernels import NO_KERNELS
@@ -77,6 +77,20 @@ class BroadcastTo(View):
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands
     ) -> Sequence[Operand | None]:
         return (m.sum_to(gys[0], self.inputs[0].shape),)
+
+
+@overload
+def broadcast(x: VariableLike, /) -> Variable: ...
+
+
+@overload
+def broadcast(
+    x0: VariableLike, x1: VariableLike, /, *rest: VariableLike
+) -> tuple[Variable, ...]: ...
+
+
+@overload
+def broadcast(*args: VariableLike) -> Variable | tuple[Variable, ...]: ...
 
 
 def broadcast(*args: VariableLike) -> Variable | tuple[Variable, ...]:

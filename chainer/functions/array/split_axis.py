@@ -63,7 +63,8 @@ class SplitAxis(View):
         if self.sections is not None:
             step = length // self.sections
             return [(i * step, (i + 1) * step) for i in range(self.sections)]
-        return list(zip([0, *self.indices], [*self.indices, length]))
+        indices = self.indices or []
+        return list(zip([0, *indices], [*indices, length]))
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

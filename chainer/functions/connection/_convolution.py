@@ -31,12 +31,10 @@ class Convolution(ConvolutionBase):
 
     Attributes:
         cover_all (bool): Whether the patches cover all pixels of the input.
-        outs (tuple of int or None): Spatial shape of the output, if given.
 
     """
 
     cover_all = False
-    outs = None
     _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -109,15 +107,8 @@ class Convolution(ConvolutionBase):
 
 
 class Deconvolution(ConvolutionBase):
-    """Base of deconvolution functions.
+    """Base of deconvolution functions."""
 
-    Attributes:
-        outs (tuple or None): Spatial shape of the output. ``None`` here, or for an axis, means
-            the default until the function is applied.
-
-    """
-
-    outs: tuple[int | None, ...] | None = None
     _kernels = kernels(retain=(0, 1), check=True)
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
@@ -153,12 +144,11 @@ class Deconvolution(ConvolutionBase):
             ]
         )
         self._check_outs(self.outs)
+        return self.outs
 
     def _plan(self, x, W):
-        self._find_outs(x, W)
-        return self._plan_of(
-            (x.shape[0], W.shape[1] * self.groups, *self.outs), W.shape, x.shape[2:], x
-        )
+        outs = self._find_outs(x, W)
+        return self._plan_of((x.shape[0], W.shape[1] * self.groups, *outs), W.shape, x.shape[2:], x)
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         x, W = inputs[:2]

@@ -11,9 +11,6 @@ from chainer.functions._base import Operation
 from chainer.functions.connection._convolution_plan import get_plan
 from chainer.utils import conv_nd
 
-if TYPE_CHECKING:
-    pass
-
 
 class ConvolutionBase(Operation):
     """Base of convolution and deconvolution.
@@ -22,8 +19,12 @@ class ConvolutionBase(Operation):
         ndim (int): Number of spatial dimensions.
         stride, pad, dilate (tuple of int): One per dimension.
         groups (int): Number of groups.
+        outs (tuple or None): Spatial shape of the output, if given. ``None`` here, or for an axis,
+            means the default until the function is applied.
 
     """
+
+    outs: tuple[int | None, ...] | None = None
 
     @property
     def transposed_class(self) -> type[ConvolutionBase]:
@@ -38,8 +39,6 @@ class ConvolutionBase(Operation):
         if min(self.dilate, default=1) < 1:
             raise ValueError(f'dilate must be positive, got {dilate}')
         self.groups: int = groups
-        if any([d < 1 for d in self.dilate]):
-            raise ValueError(f'dilate must be positive, got {dilate}')
 
     def _transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)
@@ -67,7 +66,14 @@ class ConvolutionBase(Operation):
         return len({x.dtype for x in inputs}) == 1
 
 
-class TwoDimensional:
+if TYPE_CHECKING:
+    _Mixed = ConvolutionBase
+else:
+    # The mix-in comes before the functions: from a base of its own it would have other kernels.
+    _Mixed = object
+
+
+class TwoDimensional(_Mixed):
     """Mix-in with attributes per axis for functions of images."""
 
     kh: property = property(lambda self: self.inputs[1].shape[2])

@@ -42,6 +42,7 @@ class SigmoidCrossEntropy(Operation):
     def _mask_and_factor(self, x, t):
         """Returns one where an element counts, else zero; and the factor of the mean."""
         mask = t != self.ignore_label
+        factor: float | chainerx.ndarray
         if not self.normalize:
             factor = 1.0 / max(len(x) if x.ndim else 1, 1)
         elif isinstance(x, chainerx.ndarray):  # which does not wait for the number

@@ -52,7 +52,9 @@ def _operand(x, value):
 def _constant_text(value):
     if not isinstance(value, _SCALARS):
         return 'constant array'
-    return f'({value})' if value < 0 else str(value)
+    # A number that is not real has failed by now.
+    is_negative = value < 0  # type: ignore[operator]
+    return f'({value})' if is_negative else str(value)
 
 
 def _scalar(value, dtype):

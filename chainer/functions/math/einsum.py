@@ -135,13 +135,11 @@ def _parse(operands):
     if isinstance(operands[0], str):
         text = operands[0].replace(' ', '')
         inputs = operands[1:]
-        in_text, arrow, out = text.partition('->')
-        return in_text.split(','), out if arrow else None, inputs
+        in_text, arrow, out_text = text.partition('->')
+        return in_text.split(','), out_text if arrow else None, inputs
     # Pairs of an operand and a list of integer labels, and an optional list for the output.
     inputs, lists = list(operands[0::2]), list(operands[1::2])
-    out = None
-    if len(operands) % 2:
-        out = _from_labels(inputs.pop())
+    out = _from_labels(inputs.pop()) if len(operands) % 2 else None
     return [_from_labels(x) for x in lists], out, tuple(inputs)
 
 

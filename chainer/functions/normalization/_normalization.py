@@ -86,15 +86,14 @@ class Normalization(Operation):
         """(x - mean) * scale + shift."""
         mean, scale, shift = mean[:, None], scale[:, None], shift[:, None]
         y = xp.empty(x.shape, out_dtype)
-        direct = out_dtype == scale.dtype
-        buffer = None if direct else _moments.scratch(xp, x, scale.dtype)
+        buffer = None if out_dtype == scale.dtype else _moments.scratch(xp, x, scale.dtype)
         for block in _moments.blocks(x):
             part = x[block]
-            t = y[block] if direct else buffer[: len(part)]
+            t = y[block] if buffer is None else buffer[: len(part)]
             xp.subtract(part, mean, out=t)
             t *= scale
             t += shift
-            if not direct:
+            if buffer is not None:
                 y[block] = _cast(t, out_dtype)
         return y
 

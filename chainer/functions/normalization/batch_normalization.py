@@ -108,7 +108,9 @@ class BatchNormalization(Normalization):
         return self._statistic(2)
 
     def _statistic(self, index):
-        x, gamma = (None, None) if self.inputs is None else self._retained_arrays()[0]
+        if self.inputs is None:
+            return None
+        x, gamma = self._retained_arrays()[0]
         if x is None:
             return None
         return self._statistics(arrays_like(x), x, gamma)[index].reshape(gamma.shape)
@@ -177,7 +179,7 @@ class BatchNormalization(Normalization):
         mean = total(_moments.channel_sum(x, dtype)) / m
         mean_column = mean[:, None]
         buffer = _moments.scratch(xp, x, dtype)
-        squares = None
+        squares: Any = None
         for block in _moments.blocks(x):
             part = x[block]
             t = xp.subtract(part, mean_column, out=buffer[: len(part)])

@@ -80,9 +80,10 @@ class BatchRenormalizationFunction(CallableFunction, BatchNormalization):
             xp = backend.get_array_module(mean)
             dtype = mean.dtype
             eps = dtype.type(self.eps)
+            running: list[Any] = [self.running_mean, self.running_var]
             running_mean, running_var = [
                 (a if xp is chainerx else backend.from_chx(a)).reshape(-1).astype(dtype, copy=False)
-                for a in (self.running_mean, self.running_var)
+                for a in running
             ]
             std = xp.sqrt(running_var + eps)
             self.r = xp.clip(

@@ -87,6 +87,10 @@ class ROIFunction(CallableFunction):
 
     """
 
+    outh: int
+    outw: int
+    spatial_scale: float
+
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
         type_check.expect(in_types.size() == 3)
         type_check.expect_arguments(in_types, ('x', 'rois', 'roi_indices'))
@@ -118,13 +122,14 @@ class ROIFunction(CallableFunction):
 
     def _set_regions(self, x, rest):
         self._x_shape = x.shape
-        rois, self._indices = self._parse_regions(*map(cuda.to_cpu, rest))
+        rois, self._indices = self._parse_regions([cuda.to_cpu(array) for array in rest])
         self._regions = [
             [self._divide_axis(axis, *roi[axis::2]) for axis in range(2)] for roi in rois.tolist()
         ]
 
-    def _parse_regions(self, rois, roi_indices):
+    def _parse_regions(self, arrays):
         """Regions in image coordinates, and the indices of their images."""
+        rois, roi_indices = arrays
         return rois.astype(numpy.float64) * self.spatial_scale, roi_indices
 
     def _divide_axis(self, axis, start, stop):
@@ -166,6 +171,10 @@ def channels_first(x, dtype):
 
 class Bins:
     """Division of a region into bins of whole pixels; bins share split pixels."""
+
+    outh: int
+    outw: int
+    _x_shape: tuple[int, ...]
 
     def _divide_axis(self, axis, start, stop):
         start = round(start)

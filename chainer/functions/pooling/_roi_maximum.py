@@ -130,8 +130,8 @@ class MaximumOfBins(Bins, Maximum):
                 y[r], pixels[r] = 0, -1
                 continue
             # Columns come first: among equal maxima, the first one in row-major order counts.
-            best, column = _argmax_of_bins(part, *[a - left for a in columns], axis=1)
-            y[r], row = _argmax_of_bins(best, *[a - top for a in rows], axis=0)
+            best, column = _argmax_of_bins(part, columns[0] - left, columns[1] - left, 1)
+            y[r], row = _argmax_of_bins(best, rows[0] - top, rows[1] - top, 0)
             column = xp.take_along_axis(column, row, axis=0)
             pixels[r] = (row + top) * width + (column + left)
             empty = xp.asarray((rows[0] >= rows[1])[:, None] | (columns[0] >= columns[1]))

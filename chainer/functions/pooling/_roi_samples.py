@@ -10,6 +10,11 @@ import numpy
 class Samples:
     """Division of a region into bins of points, for interpolation between pixels."""
 
+    outh: int
+    outw: int
+    sampling_ratio: tuple[int | None, ...]
+    _x_shape: tuple[int, ...]
+
     def _divide_axis(self, axis, start, stop):
         out = (self.outh, self.outw)[axis]
         size = max(stop - start, 1.0)

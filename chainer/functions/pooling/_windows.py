@@ -155,7 +155,7 @@ class Windows:
         sizes = whole.shape[2:]
         whole = whole.reshape(*x.shape[:2], math.prod(sizes))
         positions = whole.argmax(axis=2)
-        indexes = 0
+        indexes: Any = 0
         for first, position, k in zip(firsts, xp.unravel_index(positions, sizes), self.ksize):
             indexes = indexes * k + (first + position)
         ones = (1,) * len(self.outs)

@@ -35,7 +35,7 @@ class ROIAverageAlign2D(Samples, Mean):
     ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
         self.spatial_scale: float = parse_spatial_scale(spatial_scale)
-        self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
+        self.sampling_ratio: tuple[int | None, ...] = parse_sampling_ratio(sampling_ratio)
 
     def _mean_matrix(self, division, out):
         first, matrix = interpolation(*division)

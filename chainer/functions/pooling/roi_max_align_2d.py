@@ -44,7 +44,7 @@ class ROIMaxAlign2D(Samples, Maximum):
     ) -> None:
         self.outh, self.outw = parse_outsize(outsize)
         self.spatial_scale: float = parse_spatial_scale(spatial_scale)
-        self.sampling_ratio: Sequence[int] | None = parse_sampling_ratio(sampling_ratio)
+        self.sampling_ratio: tuple[int | None, ...] = parse_sampling_ratio(sampling_ratio)
 
     def _pool(self, x):
         xp = cuda.get_array_module(x)

@@ -42,7 +42,8 @@ class ROIPooling2D(MaximumOfBins):
             roi_type.shape[1] == 5,
         )
 
-    def _parse_regions(self, rois):
+    def _parse_regions(self, arrays):
+        (rois,) = arrays
         corners = numpy.rint(rois[:, [2, 1, 4, 3]].astype(numpy.float64) * self.spatial_scale)
         # The last pixels belong to the regions.
         corners[:, 2:] += 1

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class _SimpleRNN(BaseNStepRNN):
     """Cells of one gate."""
 
+    activation: str
+
     def _step(self, m, x, hidden, h):
         y = self._activation(m, x + hidden)
         return (y,), (y,)

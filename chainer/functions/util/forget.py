@@ -85,7 +85,7 @@ class Forget(Operation):
         return self._results([Variable(x) for x in inputs])
 
     def _results(self, xs):
-        self._remembered = []
+        self._remembered: list[Any] = []
         outer = _memory.access
 
         def record(make):
@@ -123,7 +123,7 @@ class Forget(Operation):
 
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Variable | None, ...]
-    ) -> Variable | tuple[Variable | None, ...] | None:
+    ) -> tuple[Variable | None, ...]:
         if config.enable_backprop:
             raise RuntimeError('double backpropagation in functions.forget is not allowed.')
         # Fresh variables: gradients of the inputs are taken here, those of parameters that

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.types import VariableLike
+    from chainer.variable import Variable
 
 _T = TypeVar('_T', bound='Callable[..., Any]')
 
 # How to set up a layer, by its type and, for old files, by the number of its type.
 BY_TYPE: dict[str, Callable[..., Any]] = {}
-BY_OLD_NUMBER: dict[str, Callable[..., Any]] = {}
+BY_OLD_NUMBER: dict[int, Callable[..., Any]] = {}
 
 
 def layer_type(typ: str, oldname: str | None) -> Callable[[_T], _T]:
@@ -150,7 +151,7 @@ class Layers(link.Chain):
         if param.axis != 1:
             raise RuntimeError('Non-default axis in InnerProduct is not supported')
         W, b = _blobs.get_weights(layer, param.bias_term)
-        W = W.reshape(W.shape[-2:])
+        W = W.reshape(W.shape[-2], W.shape[-1])
         if param.transpose:
             W = W.T
         self._add_child(
@@ -177,17 +178,18 @@ class Layers(link.Chain):
     @layer_type('Pooling', 'POOLING')
     def _setup_pooling(self, layer):
         param = layer.pooling_param
+        pool: Callable[..., Variable]
         if param.pool == param.MAX:
-            func = functions.max_pooling_2d
+            pool = functions.max_pooling_2d
         elif param.pool == param.AVE:
-            func = functions.average_pooling_2d
+            pool = functions.average_pooling_2d
         else:
             raise RuntimeError('Stochastic pooling is not supported')
         stride, pad = _blobs.get_stride(param), _blobs.get_pad(param)
         if param.global_pooling:
-            func = functools.partial(_pool_globally, func, stride, pad)
+            func = functools.partial(_pool_globally, pool, stride, pad)
         else:
-            func = functools.partial(func, ksize=_blobs.get_ksize(param), stride=stride, pad=pad)
+            func = functools.partial(pool, ksize=_blobs.get_ksize(param), stride=stride, pad=pad)
         self._add_function(layer, func)
 
     @layer_type('ReLU', 'RELU')
@@ -285,7 +287,7 @@ def _eltwise(*xs, operation, coeffs):
     if operation == 2:
         return functools.reduce(functions.maximum, xs)
     if coeffs:
-        xs = [x * c for x, c in zip(xs, coeffs)]
+        xs = tuple([x * c for x, c in zip(xs, coeffs)])
     return sum(xs[1:], xs[0])
 
 

@@ -5,6 +5,7 @@ A schema gives their fields; unknown ones are skipped. See the encoding guide of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -104,9 +105,13 @@ class Message:
 
     def _make_default(self, field):
         cls = self._schema.classes.get(field.kind)
-        if not field.repeated and cls is None:
+        value: Message | list[Any]
+        if field.repeated:
+            value = Messages(cls) if cls else []
+        elif cls:
+            value = cls()
+        else:
             return field.default
-        value = cls() if not field.repeated else Messages(cls) if cls else []
         setattr(self, field.name, value)
         return value
 
@@ -221,18 +226,21 @@ def _read_integers(field, wire_type, value):
     return values
 
 
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    'int': int,
+    'bool': lambda s: s == 'true',
+    'float': float,
+    'double': float,
+    'string': str,
+}
+
+
 def _parse_field(text):
     number, name, kind = text.split(':')
     kind, _, default = kind.partition('=')
     repeated = kind.endswith('*')
     kind = kind.rstrip('*')
-    convert = {
-        'int': int,
-        'bool': lambda s: s == 'true',
-        'float': float,
-        'double': float,
-        'string': str,
-    }.get(kind)
+    convert = _PARSERS.get(kind)
     value = None
     if convert is not None:
         value = convert(default or ('' if kind in ('bool', 'string') else '0'))

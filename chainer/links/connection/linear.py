@@ -73,8 +73,9 @@ class Linear(link.Link):
         super().__init__()
         if out_size is None:
             in_size, out_size = None, in_size
+        size: Any = out_size
         self.in_size = in_size
-        self.out_size = out_size
+        self.out_size: int = size
         with self.init_scope():
             self.W = variable.Parameter(initializers.get_initializer(initialW))
             if in_size is not None:

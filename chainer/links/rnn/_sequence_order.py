@@ -37,7 +37,9 @@ def argsort_list_descent(lst: Sequence[VariableLike]) -> numpy.ndarray:
 
 
 @set_module('chainer.links.rnn.n_step_rnn')
-def permutate_list(lst: list[Any], indices: Sequence[int] | numpy.ndarray, inv: bool) -> list[Any]:
+def permutate_list(
+    lst: Sequence[Any], indices: Sequence[int] | numpy.ndarray, inv: bool
+) -> list[Any]:
     """Permutes a list by indices, or inverts the permutation.
 
     Args:

@@ -81,7 +81,9 @@ class LSTMBase(link.Chain):
             upward_init(self.upward.W.array[start : start + size])
         bias_init = initializers.get_initializer(self.bias_init)
         forget_bias_init = initializers.get_initializer(self.forget_bias_init)
-        biases = self.upward.b.array.reshape(1, size, 4, 1)
+        bias = self.upward.b
+        assert bias is not None, 'upward is made with a bias'
+        biases = bias.array.reshape(1, size, 4, 1)
         for gate, init in enumerate((bias_init, bias_init, forget_bias_init, bias_init)):
             init(biases[:, :, gate])
 

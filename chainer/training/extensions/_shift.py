@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -24,7 +24,7 @@ class Shift(extension.Extension):
         self, attr: str, init: float | None = None, optimizer: Optimizer | None = None
     ) -> None:
         self._attr = attr
-        self._init = init
+        self._init: Any = init  # a number from initialize on
         self._optimizer = optimizer
         self._t = 0
         self._last_value = None

@@ -59,32 +59,34 @@ class JsonLinesReport(_interval_report.IntervalReport):
         super().__init__(keys, trigger, postprocess)
         self._filename = filename
         self._size = 0  # bytes of this training in the file
-        self._fd = None
+        self._fd: int | None = None
 
     def _record(self, trainer, stats):
-        if self._fd is None:
-            self._open(os.path.join(trainer.out, self._filename))
+        fd = self._fd
+        if fd is None:
+            fd = self._open(os.path.join(trainer.out, self._filename))
         stats = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in stats.items()
         }
         line = (json.dumps(stats, allow_nan=False) + '\n').encode()
         try:
-            written = os.write(self._fd, line)
+            written = os.write(fd, line)
             if written < len(line):  # the disk is full; the next attempt raises
-                os.write(self._fd, line[written:])
+                os.write(fd, line[written:])
         except OSError:
-            os.ftruncate(self._fd, self._size)
+            os.ftruncate(fd, self._size)
             raise
         self._size += len(line)
 
     def _open(self, path):
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._fd = fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         # The file may be shorter than before, after a loss of power or in another folder.
-        size = min(self._size, os.fstat(self._fd).st_size)
+        size = min(self._size, os.fstat(fd).st_size)
         with open(path, 'rb') as f:
             self._size = f.read(size).rfind(b'\n') + 1
-        os.ftruncate(self._fd, self._size)
+        os.ftruncate(fd, self._size)
+        return fd
 
     def finalize(self) -> None:
         if self._fd is not None:

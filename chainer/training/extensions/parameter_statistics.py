@@ -123,9 +123,9 @@ class ParameterStatistics(extension.Extension):
         array = array.ravel()
         xp = backend.get_array_module(array)
         skip = self._skip_nan_params and bool(xp.isnan(array).any())
-        result = {}
+        result: dict[str, Any] = {}
         for name, function in self._statistics.items():
-            value = float('nan') if skip else function(array)
+            value: Any = float('nan') if skip else function(array)
             key_name = key(function_name=name)
             if numpy.ndim(value) > 0:
                 values = value.ravel() if hasattr(value, 'ravel') else value

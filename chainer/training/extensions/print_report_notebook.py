@@ -41,7 +41,7 @@ class PrintReportNotebook(print_report.PrintReport):
             self._output = _ipynb.Output()
         except ImportError:
             return
-        self._show(self._update(trainer) if trainer.updater.iteration > 0 else [])
+        self._show(self._output, self._update(trainer) if trainer.updater.iteration > 0 else [])
 
     def __call__(self, trainer: Trainer) -> None:
         if self._output is None:
@@ -49,9 +49,9 @@ class PrintReportNotebook(print_report.PrintReport):
             return
         log = self._update(trainer)
         if len(log) > self._log_len:
-            self._show(log)
+            self._show(self._output, log)
 
-    def _show(self, log):
+    def _show(self, output, log):
         self._log_len = len(log)
         rows = [[f'{row[key]:g}' if key in row else '' for key in self._entries] for row in log]
-        self._output.show_html(html_table.table(self._entries, rows))
+        output.show_html(html_table.table(self._entries, rows))

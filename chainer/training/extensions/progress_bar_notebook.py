@@ -47,27 +47,27 @@ class ProgressBarNotebook(progress_bar.ProgressBar):
         stop_trigger: Any = trainer.stop_trigger
         length: tuple[float, str] = self._training_length or stop_trigger.get_training_length()
         self._length, self._unit = length
-        self._update(trainer.updater)
+        self._update(self._output, trainer.updater)
 
     def __call__(self, trainer: Trainer) -> None:
         if self._output is None:
             super().__call__(trainer)
         elif trainer.updater.iteration % self._update_interval == 0:
-            self._update(trainer.updater)
+            self._update(self._output, trainer.updater)
         self._updater = trainer.updater
 
     def finalize(self) -> None:
         super().finalize()
         if self._output is not None and self._updater is not None:
-            self._update(self._updater)
+            self._update(self._output, self._updater)
 
-    def _update(self, updater):
+    def _update(self, output, updater):
         iteration, epoch_detail = updater.iteration, updater.epoch_detail
         done = iteration if self._unit == 'iteration' else epoch_detail
         iters_per_sec, epochs_per_sec = self._speed.update_speed(iteration, epoch_detail)
         speed = iters_per_sec if self._unit == 'iteration' else epochs_per_sec
         remaining = max(self._length - done, 0) / speed if speed else 0.0
-        self._output.show_html(
+        output.show_html(
             f'{_bar("total", done / self._length)}'
             f'{_bar("this epoch", epoch_detail - int(epoch_detail))}'
             f'{iteration:10} iter, {updater.epoch} epoch / {self._length} {self._unit}s<br />'

@@ -120,8 +120,7 @@ class ProgressBar:
         """Erases everything from the cursor to the end of the screen, if it is a terminal's."""
         if self._is_redirected:
             return
-        if os.name == 'nt':
-            _enable_windows_terminal()
+        _enable_windows_terminal()
         self._out.write('\033[J')
 
     def move_cursor_up(self, n: int) -> None:
@@ -142,7 +141,8 @@ class ProgressBar:
 
 def _enable_windows_terminal():
     # The console of Windows understands escape sequences once this mode is set.
-    import ctypes
+    if sys.platform == 'win32':
+        import ctypes
 
-    kernel32 = ctypes.windll.kernel32
-    kernel32.SetConsoleMode(kernel32.GetStdHandle(-11), 7)
+        kernel32 = ctypes.windll.kernel32
+        kernel32.SetConsoleMode(kernel32.GetStdHandle(-11), 7)

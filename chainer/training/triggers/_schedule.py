@@ -33,6 +33,7 @@ class ScheduleTrigger:
         """Returns the progress at the last call and now."""
         updater = trainer.updater
         iteration = updater.iteration
+        previous: float
         if self.unit == 'iteration':
             previous, current = self._previous_iteration, iteration
             if previous < 0:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
-from chainer import compilation, reporter
+from chainer import compilation
 from chainer.dataset import _converters
 from chainer.training.updaters import standard_updater
+from chainer.training.updaters._observations import Observations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from chainer.dataset.iterator import Iterator
     from chainer.optimizer import Optimizer
@@ -97,7 +97,7 @@ class GradientAccumulationUpdater(standard_updater.StandardUpdater):
         """Adds up the gradients of batches, and reports the means of what they report."""
         n_examples = sum(map(len, batches))
         loss_func = self.loss_func or optimizer.target
-        observations = _Observations()
+        observations = Observations()
         for i, batch in enumerate(batches):
             weight = len(batch) / n_examples
             in_arrays = _converters.call_converter(self.converter, batch, self.input_device)
@@ -155,25 +155,3 @@ def _backward(
 
 def _apply(optimizer: Optimizer) -> None:
     optimizer.update()
-
-
-class _Observations:
-    """Means of the reported numbers over batches; the last of other values."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, Any] = {}
-        self._summary = reporter.DictSummary()
-
-    @contextlib.contextmanager
-    def collect(self, weight: float) -> Generator[None, None, None]:
-        if not reporter._get_reporters():
-            yield  # no reporter is current
-            return
-        observation: dict[str, Any] = {}
-        with reporter.report_scope(observation):
-            yield
-        self._last.update(observation)
-        self._summary.add({key: (value, weight) for key, value in observation.items()})
-
-    def report(self) -> None:
-        reporter.report({**self._last, **self._summary.compute_mean()})

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/lost_graph.h"
 #include "chainerx/core/backend.h"
 #include "chainerx/core/compute_mode.h"
 #include "chainerx/core/context.h"
@@ -82,6 +83,7 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
         outputs_.push_back(
                 internal::MakeArray(r.form.shape, r.form.strides, r.form.dtype, *parts_.device, storage, offset));
     }
+    for (size_t i : lost_graphs_) LoseGraph(outputs_[i], leaves_);
     // Before the kernels run: if one raises an error, what it has changed must count as changed, too.
     for (const StoragePtr& storage : parts_.changed) storage->BumpVersion();
     for (size_t i : parts_.changed_inputs) inputs[i].body()->storage->BumpVersion();
@@ -190,6 +192,14 @@ void Plan::EndRun() noexcept {
             for (const PlanBinding& b : bindings) b.body->storage = nullptr;
         }
     }
+}
+
+void Plan::LoseGraphs(std::vector<size_t> results, std::vector<Array> leaves) {
+    for (size_t i : results) {
+        if (i >= parts_.results.size()) throw IndexError{"no result ", i};
+    }
+    lost_graphs_ = std::move(results);
+    leaves_ = std::move(leaves);
 }
 
 void Plan::SetScalars(size_t index, const std::vector<double>& scalars) {

@@ -130,6 +130,9 @@ public:
     void SetStreams(std::vector<RandomStream> streams) { streams_ = std::move(streams); }
     size_t draw_count() const { return parts_.draws.size(); }
 
+    // Sets the numbers of the results whose graphs led to `leaves`, and which no run makes; see LoseGraph.
+    void LoseGraphs(std::vector<size_t> results, std::vector<Array> leaves);
+
     // Replaces the scalars of the call that takes the `index`th list of such: those of an update of parameters.
     void SetScalars(size_t index, const std::vector<double>& scalars);
 
@@ -171,6 +174,8 @@ private:
     StoragePtr scratch_;                                 // that the calls are bound to
     bool is_running_{false};
     std::vector<RandomStream> streams_;  // in place of new ones
+    std::vector<size_t> lost_graphs_;    // results
+    std::vector<Array> leaves_;          // of these graphs
     std::shared_ptr<const Program> program_;
 };
 

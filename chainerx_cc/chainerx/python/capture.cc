@@ -121,6 +121,9 @@ void Run(Plan& self, int64_t segment) { self.Run(static_cast<size_t>(segment)); 
 void SetScalars(Plan& self, int64_t index, const std::vector<double>& scalars) {
     self.SetScalars(static_cast<size_t>(index), scalars);
 }
+void LoseGraphs(Plan& self, const std::vector<int64_t>& results, std::vector<Array> leaves) {
+    self.LoseGraphs({results.begin(), results.end()}, std::move(leaves));
+}
 void DrawAs(Plan& self, Recorder& recorder) {
     std::vector<RandomStream> streams = recorder.GetStreams();
     if (streams.size() != self.draw_count()) {
@@ -264,6 +267,8 @@ void AddCapture(PyObject* module) {
             .Method<&Run>("run", "self, segment", "Runs a segment.")
             .Method<&SetScalars>("set_scalars", "self, index, scalars",
                                  "Replaces the scalars of a call, the ``index``th that has some.")
+            .Method<&LoseGraphs>("lose_graphs", "self, results, leaves",
+                                 "Lets backward raise an error where it goes to ``leaves`` through these results.")
             .Method<&DrawAs>("draw_as", "self, recorder", "Lets the next run take the random numbers of a recording.")
             .Method<&SavePlan>("save",
                                "self, path, guards, inputs, names, arrays, outputs, results, scalars, values, states, "

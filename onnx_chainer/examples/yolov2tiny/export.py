@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
 from onnx_chainer.examples import _common
+
+if TYPE_CHECKING:
+    from chainer.types import VariableLike
 
 
 class _Block(chainer.Chain):
@@ -19,7 +22,7 @@ class _Block(chainer.Chain):
             self.conv = L.Convolution2D(n_in, n_out, 3, pad=1, nobias=True)
             self.bn = L.BatchNormalization(n_out)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: VariableLike) -> chainer.Variable:
         return F.leaky_relu(self.bn(self.conv(x)), 0.1)
 
 
@@ -45,7 +48,7 @@ class YOLOv2Tiny(chainer.Chain):
             )
             self.out: L.Convolution2D = L.Convolution2D(1024, n_boxes * (5 + n_classes), 1)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: VariableLike) -> chainer.Variable:
         """Returns the grid of boxes.
 
         Args:

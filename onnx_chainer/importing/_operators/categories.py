@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +100,7 @@ def _dtype_of_value(value):
     return kinds.get(type(value)) or value.dtype
 
 
-_CASTS = {
+_CASTS: dict[str, tuple[type, Callable[[Any], Any]]] = {
     'TO_FLOAT': (np.float32, float),
     'TO_INT64': (np.int64, lambda value: int(float(value))),
     'TO_STRING': (object, lambda value: value if isinstance(value, str) else f'{value:.6f}'),

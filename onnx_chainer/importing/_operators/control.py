@@ -67,12 +67,12 @@ def scan(
         outs = scan_output_axes, scan_output_directions
         return _scan(values, body, num_scan_inputs, scan_input_axes, scan_input_directions, *outs)
     # Opset 8 has lengths first, and a batch in front of all others.
-    lengths, *values = values
+    lengths, *each_batch = values
     if lengths is not None:
         raise ValueError('sequence_lens of opset 8 is not supported')
     rows = [
-        _scan([x[i] for x in values], body, num_scan_inputs, None, directions, None, None)
-        for i in range(values[0].shape[0])
+        _scan([x[i] for x in each_batch], body, num_scan_inputs, None, directions, None, None)
+        for i in range(each_batch[0].shape[0])
     ]
     return tuple(map(stack, zip(*rows)))
 

@@ -165,11 +165,11 @@ def deform_conv(x, w, offset, b, mask, *, group, kernel_shape, offset_group, **a
             columns.append(column)
         groups.append(F.stack(columns, axis=2))
     # (batch, channels, taps, *steps) times (out, channels of the group, taps)
-    columns = F.concat(groups, axis=1)
-    columns = F.reshape(columns, (batch, group, channels // group * taps, -1))
+    matrix = F.concat(groups, axis=1)
+    matrix = F.reshape(matrix, (batch, group, channels // group * taps, -1))
     kernels = F.reshape(w, (1, group, w.shape[0] // group, -1))
     kernels = F.broadcast_to(kernels, (batch, *kernels.shape[1:]))
-    return _with_bias(F.reshape(F.matmul(kernels, columns), (batch, w.shape[0], *steps)), b)
+    return _with_bias(F.reshape(F.matmul(kernels, matrix), (batch, w.shape[0], *steps)), b)
 
 
 def _moved(windows, index, offset):

@@ -59,9 +59,9 @@ def _points(indices, shape):
 @operator('GatherND', host=(1,), any_dtype=True)
 def gather_nd(x, indices, *, batch_dims):
     points = _points(indices, x.shape[batch_dims:])
-    batch = np.ogrid[tuple(slice(n) for n in x.shape[:batch_dims])]
+    grid = np.ogrid[tuple(slice(n) for n in x.shape[:batch_dims])]
     ndim = indices.ndim - 1
-    batch = [each.reshape(each.shape + (1,) * (ndim - batch_dims)) for each in batch]
+    batch = [each.reshape(each.shape + (1,) * (ndim - batch_dims)) for each in grid]
     places = np.broadcast_arrays(*batch, *points)
     return F.get_item(x, tuple(v.like(x, np.array(i)) for i in places))
 

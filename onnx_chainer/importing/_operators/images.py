@@ -7,6 +7,8 @@ import functools
 import io
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from .. import _values as v
 from ..registry import HOST, operator
 from .arrays import part
 
-_ROUND = {
+_ROUND: dict[str, Callable[[Any], Any]] = {
     'round_prefer_floor': lambda x: np.ceil(x - 0.5),
     'round_prefer_ceil': lambda x: np.floor(x + 0.5),
     'floor': np.floor,
@@ -200,7 +202,7 @@ def _sample(x, coordinates, kernel, offsets, place):
         _neighbors(coordinate, kernel, offsets, functools.partial(place, axis=axis), shape[axis])
         for axis, coordinate in enumerate(coordinates)
     ]
-    y = None
+    y: Any = None
     for neighbor in itertools.product(*axes):
         weight = neighbor[0][0]
         for each, _ in neighbor[1:]:

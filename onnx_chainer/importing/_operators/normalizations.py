@@ -74,8 +74,8 @@ def layer_normalization(node, x, scale, bias, *, axis, epsilon, stash_type):
     dtype = x.dtype
     if not (node.wants(1) or node.wants(2)) and scale.shape == x.shape[axis:] and bias is not None:
         rows = F.reshape(x, (-1, math.prod(x.shape[axis:])))
-        flat = (F.reshape(p, (-1,)) for p in (scale, bias))
-        return F.reshape(F.layer_normalization(rows, *flat, eps=epsilon), x.shape)
+        gamma, beta = F.reshape(scale, (-1,)), F.reshape(bias, (-1,))
+        return F.reshape(F.layer_normalization(rows, gamma, beta, epsilon), x.shape)
     stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
     y, mean, inverse = standardize(v.cast(x, stash), tuple(range(axis, x.ndim)), epsilon)
     y = v.cast(y, dtype) * scale

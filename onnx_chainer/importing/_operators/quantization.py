@@ -21,8 +21,8 @@ def _limits(dtype):
         info = np.iinfo(dtype)
         return info.min, info.max
     if dtype.name in ('int4', 'uint4', 'int2', 'uint2'):
-        info = ml_dtypes.iinfo(dtype)
-        return int(info.min), int(info.max)
+        small = ml_dtypes.iinfo(dtype)
+        return int(small.min), int(small.max)
     return None
 
 
@@ -117,9 +117,14 @@ def _convolution(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     windows = windows_of(x, w, kernel_shape, attributes)
     if chainerx.is_available():
         before, behind = zip(*windows.pads) if windows.pads else ((), ())
-        sizes = windows.strides, before, behind, windows.dilations, group
         return _run_natively(
-            lambda *arrays: chainerx._core._integer_conv(*arrays, *sizes), x, w, x_zero, w_zero
+            lambda x, w, x_zero, w_zero: chainerx._core._integer_conv(
+                x, w, x_zero, w_zero, windows.strides, before, behind, windows.dilations, group
+            ),
+            x,
+            w,
+            x_zero,
+            w_zero,
         )
     x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
     return v.array_of(convolve(x, w, None, windows, group)).astype(np.int32)

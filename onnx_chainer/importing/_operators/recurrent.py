@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from chainer import functions as F
@@ -48,7 +50,7 @@ def _activations(names, alphas, betas, clip):
 
 def _direction(x, lengths, states, step, reverse):
     """Runs a cell over time; sequences that have ended keep their states and give zeros."""
-    ys = [None] * x.shape[0]
+    ys: list[Any] = [None] * x.shape[0]
     for t in reversed(range(x.shape[0])) if reverse else range(x.shape[0]):
         new = step(x[t], *states)
         if lengths is not None:
@@ -96,11 +98,11 @@ def _layer(
         ys.append(y)
         finals.append(final)
     y = F.stack(ys, axis=1)
-    states = [F.stack(each) for each in zip(*finals)]
+    last = [F.stack(each) for each in zip(*finals)]
     if layout:
         y = F.transpose(y, (2, 0, 1, 3))
-        states = [F.transpose(s, (1, 0, 2)) for s in states]
-    return y, *states
+        last = [F.transpose(s, (1, 0, 2)) for s in last]
+    return y, *last
 
 
 @operator('RNN', host=(4,), statistics=(5,))

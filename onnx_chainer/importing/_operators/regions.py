@@ -99,4 +99,5 @@ def _apart(low, high, order, overlap):
 
 @operator('MaxRoiPool', host=(1,))
 def max_roi_pool(x, rois, *, pooled_shape, spatial_scale):
-    return F.roi_pooling_2d(x, v.like(x, rois.astype(x.dtype)), *pooled_shape, spatial_scale)
+    height, width = pooled_shape
+    return F.roi_pooling_2d(x, v.like(x, rois.astype(x.dtype)), height, width, spatial_scale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,17 +27,24 @@ def string_split(x, *, delimiter, maxsplit):
         text.split(delimiter or None, -1 if maxsplit is None else maxsplit) for text in x.ravel()
     ]
     counts = np.array([len(each) for each in parts], np.int64)
-    y = np.full((len(parts), counts.max(initial=0)), '', object)
+    y = np.full((len(parts), max(map(len, parts), default=0)), '', object)
     for row, each in zip(y, parts):
         row[: len(each)] = each
     return y.reshape(*x.shape, y.shape[1]), counts.reshape(x.shape)
+
+
+_CASES: dict[str, Callable[[str], str]] = {
+    'NONE': str,
+    'LOWER': str.lower,
+    'UPPER': str.upper,
+}
 
 
 @operator('StringNormalizer', takes=HOST)
 def string_normalizer(x, *, case_change_action, is_case_sensitive, stopwords):
     if x.ndim != 1 and (x.ndim != 2 or len(x) != 1):
         raise ValueError(f'the shape is {x.shape}, not (n,) or (1, n)')
-    change = {'NONE': str, 'LOWER': str.lower, 'UPPER': str.upper}[case_change_action]
+    change = _CASES[case_change_action]
     compare = str if is_case_sensitive else str.lower
     stop = {compare(word) for word in stopwords or ()}
     kept = [change(text) for text in x.ravel() if compare(text) not in stop] or ['']

@@ -54,9 +54,10 @@ class _Ensemble:
         places = np.flatnonzero(inner)
         if (np.minimum(self.yes, self.no)[places] > places).all():
             return
-        count = np.bincount(self.yes[places], minlength=len(inner))
-        count += np.bincount(self.no[places], minlength=len(inner))
-        count, yes, no, inner = count.tolist(), self.yes.tolist(), self.no.tolist(), inner.tolist()
+        counts = np.bincount(self.yes[places], minlength=len(inner))
+        counts += np.bincount(self.no[places], minlength=len(inner))
+        count, inner = counts.tolist(), inner.tolist()
+        yes, no = self.yes.tolist(), self.no.tolist()
         free = [i for i, n in enumerate(count) if n == 0]
         seen = 0
         while free:
@@ -170,7 +171,7 @@ def _behind(is_leaf, places, size, leaves):
 
 def _sets(values, places):
     """The sets of members of the nodes of some places; sets end with NaN."""
-    sets = [set()]
+    sets: list[set[float]] = [set()]
     for value in () if values is None else values.ravel().tolist():
         if value == value:
             sets[-1].add(value)
@@ -197,10 +198,10 @@ def _of_table(attributes, kind):
     trees, numbers, yes, no = ids
     if len({len(each) for each in ids}) != 1 or not len(trees):
         raise ValueError('there are no nodes, or their attributes differ in their lengths')
-    modes = {name: i for i, name in enumerate(_MODES)} | {'LEAF': _LEAF}
+    mode_of = {name: i for i, name in enumerate(_MODES)} | {'LEAF': _LEAF}
     size = len(trees)
     place_of = _Places(trees, numbers)
-    modes = np.array([modes[name] for name in attributes['nodes_modes']], np.int64)
+    modes = np.array([mode_of[name] for name in attributes['nodes_modes']], np.int64)
     inner = modes != _LEAF
     if len(modes) != size:
         raise ValueError('the attributes of the nodes differ in their lengths')

@@ -119,7 +119,7 @@ def test_all_members_have_an_entry(sample):
 
 @pytest.mark.parametrize('sample', SAMPLES, ids=_name_of)
 def test_samples_can_be_watched(sample):
-    scope = Scope([sample], {}, {})
+    scope = Scope([sample], {}, {}, {})
     assert scope.watch.find_change() == -1
     assert id(sample) in scope.known
 
@@ -127,7 +127,7 @@ def test_samples_can_be_watched(sample):
 @pytest.mark.parametrize('sample', [s for s in SAMPLES if hasattr(s, '__dict__')], ids=_name_of)
 def test_new_attributes_are_noticed(sample):
     """No object takes an attribute without a change of the watch, nor loses it."""
-    scope = Scope([sample], {}, {})
+    scope = Scope([sample], {}, {}, {})
     if type(sample) is types.ModuleType:  # of which it watches what code names
         return
     try:
@@ -136,14 +136,14 @@ def test_new_attributes_are_noticed(sample):
         return
     assert scope.watch.find_change() >= 0
     try:
-        scope = Scope([sample], {0: compile('x.new_attribute', '', 'eval')}, {})
+        scope = Scope([sample], {0: compile('x.new_attribute', '', 'eval')}, {}, {})
         vars(sample)['new_attribute'].append(2)
         assert scope.watch.find_change() >= 0
-        scope = Scope([sample], {0: compile('x.new_attribute', '', 'eval')}, {})
+        scope = Scope([sample], {0: compile('x.new_attribute', '', 'eval')}, {}, {})
         sample.new_attribute = [1, 2]
         assert scope.watch.find_change() >= 0
     finally:
-        scope = Scope([sample], {}, {})
+        scope = Scope([sample], {}, {}, {})
         del sample.new_attribute
     assert scope.watch.find_change() >= 0
 
@@ -165,7 +165,7 @@ def test_members_that_can_be_set(sample):
             codes = {0: compile(f'x.{name}', '', 'eval')}
             try:
                 old = getattr(sample, name)
-                scope = Scope([sample], codes, {})
+                scope = Scope([sample], codes, {}, {})
             except GraphBreak:
                 assert name in kind.ended
                 continue
@@ -209,7 +209,7 @@ def test_constants_take_no_attributes(value):
 def test_what_cannot_be_watched(value):
     assert not _trees.is_constant(value)
     with pytest.raises(GraphBreak):
-        Scope([value], {}, {})
+        Scope([value], {}, {}, {})
 
 
 def test_keys():

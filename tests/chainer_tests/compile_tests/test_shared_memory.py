@@ -104,7 +104,7 @@ def test_scopes_that_serve_again(seed, monkeypatch):
         last = scopes._last
         branch = find(scopes, environment, roots)
         if last is scopes._last:
-            served.append(contents(last) == contents(Scope(roots, scopes.codes, scopes._slots)))
+            served.append(contents(last) == contents(Scope(roots, scopes.codes, scopes._slots, {})))
         return branch
 
     monkeypatch.setattr(Scopes, 'find', compare)

@@ -193,6 +193,17 @@ def test_cifar(serve, get, name, n_labels):
         get(ndim=2)
 
 
+def test_cifar_with_a_folder_as_a_member(serve):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode='w:gz') as tar:
+        info = tarfile.TarInfo('cifar-100-binary/train.bin')
+        info.type = tarfile.DIRTYPE
+        tar.addfile(info)
+    serve['cifar-100-binary.tar.gz'] = buffer.getvalue()
+    with pytest.raises(ValueError, match='it is damaged.*train.bin is not a file'):
+        datasets.get_cifar100()
+
+
 def test_svhn(serve):
     scipy_io = pytest.importorskip('scipy.io')
     rng = numpy.random.RandomState(0)

@@ -266,6 +266,7 @@ STEPS = [(0, 2), (1, 3), (2, 7), (0, 12)]
         ('divided', False),
         ('divided', True),
         ('divided-threads', True),
+        ('divided', 'gradients'),
         ('divided', 'parameters'),
     ],
 )

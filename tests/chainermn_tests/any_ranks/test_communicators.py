@@ -153,6 +153,25 @@ def test_ranks_of_hosts(comm):
     assert (comm.inter_rank, comm.inter_size) == (0, 1)
 
 
+def test_bfloat16_has_one_name(comm):
+    ml_dtypes = pytest.importorskip('ml_dtypes')
+    for value in ('bfloat16', ml_dtypes.bfloat16, numpy.dtype(ml_dtypes.bfloat16)):
+        comm.set_config('allreduce_grad_dtype', value)
+        assert repr(comm.get_config('allreduce_grad_dtype')) == "'bfloat16'"
+
+
+def test_dtype_in_a_scope(comm):
+    """It is checked, and means of float16 are added in float32."""
+    with comm.config_scope():
+        comm.allreduce_grad_dtype = numpy.float16
+        with pytest.raises(ValueError, match='must be float16.*int8'):
+            comm.allreduce_grad_dtype = 'int8'
+    assert comm.get_config('allreduce_grad_dtype') == numpy.float16
+    assert comm.allreduce_grad_dtype is numpy.float16
+    grad = numpy.dtype('float32')
+    assert dtypes.dtypes_of(grad, comm.reducer.dtype) == (grad, 'float16')
+
+
 def test_split(comm):
     comm.set_config('allreduce_grad_dtype', 'bfloat16')
     with comm.config_scope():

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(not chainerx.is_available(), reason='needs Chain
 OPTIONS = {
     'plain': {},
     'sharded': {'sharded': True},
+    'sharded gradients': {'sharded': 'gradients'},
     'double buffering': {'double_buffering': True},
 }
 

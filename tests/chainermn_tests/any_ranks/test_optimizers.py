@@ -21,6 +21,8 @@ OPTIONS = {
     'while backward runs': {},
     'each gradient at once': {'bucket_bytes': 1},
     'sharded': {'sharded': True},
+    'sharded gradients': {'sharded': 'gradients'},
+    'sharded gradients at the end': {'sharded': 'gradients', 'bucket_bytes': None},
 }
 
 
@@ -181,8 +183,15 @@ def test_large_gradients(comm, options, dtype, device, monkeypatch):
         for model, optimizer in zip(models, optimizers):
             optimizer.update(model, model.device.send(x), model.device.send(t))
         if 4 <= i < 6 and comm.rank < i - 3:  # rank 0, then both
-            kept += [(p.grad, p.grad.copy()) for m in models for p in m.params()]
-        elif i in (2, 3) and comm.size > 1 and dtype != 'float16' and kernels._core is not None:
+            grads = [p.grad for m in models for p in m.params() if p.grad is not None]
+            kept += [(grad, grad.copy()) for grad in grads]
+        elif (
+            i in (2, 3)
+            and comm.size > 1
+            and dtype != 'float16'
+            and kernels._core is not None
+            and options.get('sharded') != 'gradients'
+        ):
             assert (sum(copies) == 0) == (options.get('bucket_bytes', 0) is not None)
     for grad, copy in kept:
         numpy.testing.assert_array_equal(chainer.get_device('@numpy').send(grad), copy)

@@ -94,7 +94,13 @@ def test_calls_let_the_watchdog_run(strict_world, name):
 
 @pytest.mark.parametrize(
     'options',
-    [{}, {'zero_fill': True, 'bucket_bytes': 1}, {'sharded': True}, {'sharded': 'parameters'}],
+    [
+        {},
+        {'zero_fill': True, 'bucket_bytes': 1},
+        {'sharded': True},
+        {'sharded': 'gradients'},
+        {'sharded': 'parameters'},
+    ],
     ids=str,
 )
 def test_updates_let_the_watchdog_run(strict_world, options):

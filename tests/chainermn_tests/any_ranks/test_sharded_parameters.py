@@ -361,7 +361,7 @@ def test_bad_arguments(comm):
         optimizer = chainer.optimizers.SGD() if optimizer is None else optimizer
         return chainermn.create_multi_node_optimizer(optimizer, comm, **options)
 
-    with pytest.raises(ValueError, match="sharded must be True, False or 'parameters', not 'all'"):
+    with pytest.raises(ValueError, match="True, False, 'gradients' or 'parameters', not 'all'"):
         create(sharded='all')
     with pytest.raises(ValueError, match='parameter /W has no array yet'):
         create(sharded='parameters').setup(L.Linear(None, 2))

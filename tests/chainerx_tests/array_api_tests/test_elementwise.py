@@ -18,6 +18,7 @@ from chainerx_tests.array_api_tests.common import (
 )
 from hypothesis import given, strategies as st
 
+import chainerx
 from chainerx import array_api as xp
 
 UNARY = {
@@ -83,6 +84,54 @@ def test_division_of_fractions(name, values):
     x1, x2 = values
     x2[x2 == 0] = 0.5
     compare(lambda xp, x1, x2: getattr(xp, name)(x1, x2), x1, x2)
+
+
+INF = float('inf')
+
+
+# The special cases that the standard lists, of which NumPy has others for infinity.
+@pytest.mark.parametrize(
+    ('x1', 'x2', 'expected'),
+    [
+        (INF, 2, INF),
+        (INF, -2, -INF),
+        (-INF, 2, -INF),
+        (-INF, -2, INF),
+        (3, INF, 0.0),
+        (3, -INF, -0.0),
+        (-3, INF, -0.0),
+        (-3, -INF, 0.0),
+        (INF, INF, np.nan),
+        (-INF, INF, np.nan),
+        (np.nan, INF, np.nan),
+        (0.0, -INF, -0.0),
+        (3, 0.0, INF),
+        (3, -0.0, -INF),
+        (0.0, 0.0, np.nan),
+        (-3, 2, -2),
+        (-1e-30, 1e30, -1),
+    ],
+)
+@pytest.mark.parametrize('dtype', FLOATS)
+def test_floor_divide_of_special_values(x1, x2, expected, dtype):
+    def check(y):
+        assert y.dtype == dtype
+        y, by_bits = chainerx.to_numpy(y), np.array(expected, dtype)
+        np.testing.assert_array_equal(y, np.broadcast_to(by_bits, y.shape))
+        np.testing.assert_array_equal(
+            np.signbit(y[y == y]), np.signbit(by_bits[by_bits == by_bits])
+        )
+
+    a, b = (xp.asarray([x], dtype=dtype) for x in (x1, x2))
+    check(xp.floor_divide(a, b))
+    check(xp.floor_divide(x1, b))
+    check(xp.floor_divide(a, x2))
+
+
+def test_floor_divide_has_no_gradient():
+    x = chainerx.array([INF, 5], 'float32').require_grad()
+    assert not xp.floor_divide(x, 2).is_grad_required()
+    assert xp.floor_divide(xp.asarray([7]), 2).dtype == xp.int64
 
 
 @pytest.mark.parametrize('name', ['bitwise_left_shift', 'bitwise_right_shift'])

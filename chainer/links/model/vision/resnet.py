@@ -187,7 +187,7 @@ def _copy_model(source, model, n_layers):
         if n_layers > 50 and stage in (3, 4):
             names = ['a', *[f'b{i}' for i in range(1, n_blocks)]]
         else:
-            names = 'abcdef'[:n_blocks]
+            names = list('abcdef'[:n_blocks])
         blocks = model[f'res{stage}']
         for name, block in zip(names, (blocks[key] for key in blocks._forward)):
             _copy_block(source, f'{stage}{name}', block)
