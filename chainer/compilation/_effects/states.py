@@ -8,7 +8,7 @@ import chainerx
 from chainer.compilation import _trees
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._trace import Again, GraphBreak
-from chainer.compilation._trees import CHAINED, INNER_ATTRIBUTES, array_of, flags_of
+from chainer.compilation._trees import CHAINED, GRAD_REQUIRED, INNER_ATTRIBUTES, array_of, flags_of
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -316,7 +316,18 @@ def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[
     index = results.get(id(array))
     if index is None:
         index = results[id(array)] = draft.add_result_of_graph(array)
-    if type(value) is _chx_ndarray:
-        return lambda arrays: arrays[index]
-    requires_grad, name = value._requires_grad, value._name
-    return lambda arrays: Variable(arrays[index], requires_grad=requires_grad, name=name)
+    # A variable that was made in `no_backprop_mode` does not tell that its array needs a gradient.
+    is_leaf = flags_of(array) & (GRAD_REQUIRED | CHAINED) == GRAD_REQUIRED
+    # Without the value, whose array would stay alive.
+    is_variable = type(value) is Variable
+    requires_grad, name = (value._requires_grad, value._name) if is_variable else (False, None)
+
+    def make(arrays: list[Any]) -> Any:
+        new = arrays[index]
+        if is_variable:
+            new = Variable(new, requires_grad=requires_grad, name=name)
+        if is_leaf:
+            array_of(new).require_grad()
+        return new
+
+    return make

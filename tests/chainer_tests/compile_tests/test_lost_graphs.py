@@ -202,3 +202,40 @@ def test_graphs_without_parameters():
             program.model.h = None
         pair.run(_input(i))
     assert pair.function.replays >= 2
+
+
+class Mask:
+    """A step without backward that leaves a state which needs a gradient, and reads it."""
+
+    def __init__(self, keeps):
+        self.model = Own(keeps)
+        self.model.to_device(DEVICE)
+        self.keep(array(np.ones((2, 3), 'f')))
+
+    def keep(self, h):
+        # ChainerX marks the array, although the variable says that it needs no gradient.
+        h = chainer.Variable(h)
+        self.model.h = h if self.model.keeps == 'variable' else h.chx_array
+
+    def step(self, x):
+        with chainer.no_backprop_mode():
+            h = chainer.as_variable(x) * 2 + self.model.h
+            self.keep(h.array[:])
+            return F.sum(x * h).array
+
+    def state(self):
+        return state_of(self.model)
+
+
+@pytest.mark.parametrize('keeps', ['variable', 'array'])
+def test_states_that_need_gradients(keeps):
+    pair = Pair(lambda: Mask(keeps))
+    for _ in range(6):
+        ran = pair.run(array(np.ones((2, 3), 'f')))
+        for program in pair.programs:
+            h = program.model.h
+            h = h.array if keeps == 'variable' else h
+            with pytest.raises(chainerx.ChainerxError, match='belongs to a computational graph'):
+                h *= 0
+            h.cleargrad()
+    assert ran, pair.function.report()
