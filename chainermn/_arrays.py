@@ -78,11 +78,14 @@ def plain(array: Any) -> Any:
     return backend.from_chx(array)
 
 
+def stopped(array: Any) -> Any:
+    """The array, or a view of it without the graph of ChainerX."""
+    return array.as_grad_stopped() if isinstance(array, chainerx.ndarray) else array
+
+
 def flat(array: Any) -> Any:
     """View of a contiguous array with one axis, without the graph of ChainerX."""
-    if isinstance(array, chainerx.ndarray):
-        array = array.as_grad_stopped()
-    return array.reshape(-1)
+    return stopped(array).reshape(-1)
 
 
 def to_host(array: Any) -> numpy.ndarray[Any, Any]:

@@ -59,28 +59,35 @@ class Reducer:
         self._dtype = value
         self._forget()
 
-    def average(self, params: Sequence[Parameter]) -> None:
+    def average(
+        self,
+        params: Sequence[Parameter],
+        call: str = 'multi_node_mean_grad',
+        keeps_dtypes: bool = False,
+    ) -> None:
         """Replaces the gradients of parameters by their means; collective.
 
         Args:
             params: Parameters with gradients, the same ones in the same order on all ranks.
+            call: Name of the call, for debug mode.
+            keeps_dtypes: Whether to send gradients in their own dtypes, whatever :attr:`dtype` is.
 
         """
-        buckets = self._buckets_of(params)
-        self.check('multi_node_mean_grad', buckets)
+        buckets = self._buckets_of(params, None if keeps_dtypes else self._dtype)
+        self.check(call, buckets)
         if self.channel.size > 1:
             self._shared.prepare(buckets)
             for mean in self.start(buckets):
                 mean.wait()
 
-    def _buckets_of(self, params: Sequence[Parameter]) -> list[Bucket]:
+    def _buckets_of(self, params: Sequence[Parameter], setting: str | None) -> list[Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""
         # A parameter that has moved to another device needs another bucket. The buckets keep their
         # parameters alive, so no other one gets their ids.
-        key = tuple([(id(param), param.device) for param in params])
+        key = setting, *[(id(param), param.device) for param in params]
         buckets = self._buckets.get(key)
         if buckets is None:
-            buckets = self.divide(params)
+            buckets = self._divide(params, self._bucket_bytes, setting)
             # Which of them will train again is not known, so all make room.
             if len(self._buckets) == _N_MODELS:
                 self._forget()
@@ -89,10 +96,12 @@ class Reducer:
 
     def divide(self, params: Iterable[Parameter]) -> list[Bucket]:
         """Divides parameters into buckets as :meth:`average` does, without shared memory."""
-        return self._divide(params, self._bucket_bytes)
+        return self._divide(params, self._bucket_bytes, self._dtype)
 
-    def _divide(self, params: Iterable[Parameter], limit: int | None) -> list[Bucket]:
-        return buckets_module.divide(params, self._dtype, limit, self.channel.size)
+    def _divide(
+        self, params: Iterable[Parameter], limit: int | None, setting: str | None
+    ) -> list[Bucket]:
+        return buckets_module.divide(params, setting, limit, self.channel.size)
 
     def divide_groups(self, groups: Iterable[Sequence[Parameter]]) -> list[list[Bucket]]:
         """Divides groups of parameters that start one after the other into buckets; collective.
@@ -103,7 +112,7 @@ class Reducer:
             groups: Groups of parameters, the same ones on all ranks.
 
         """
-        divided = [self._divide(group, None) for group in groups]
+        divided = [self._divide(group, None, self._dtype) for group in groups]
         self._shared.prepare(list(itertools.chain(*divided)))
         return divided
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from chainer._core.engines import plan_data
 from chainermn.optimizers._double_buffering import DoubleBufferingOptimizer
 from chainermn.optimizers._gradient_sharding import GradientShardingOptimizer
+from chainermn.optimizers._local_steps import LocalStepsOptimizer
 from chainermn.optimizers._multi_node import MultiNodeOptimizer
 from chainermn.optimizers._parameter_sharding import ParameterShardingOptimizer
 from chainermn.optimizers._sharded import ShardedOptimizer
@@ -39,6 +40,8 @@ def create_multi_node_optimizer(
     *,
     sharded: bool | str = False,
     bucket_bytes: int | None = BUCKET_BYTES,
+    local_steps: int | None = None,
+    average_states: bool = False,
 ) -> Any:
     """Makes an optimizer average gradients over all processes before it uses them.
 
@@ -55,7 +58,7 @@ def create_multi_node_optimizer(
             update then uses the gradients of the update before, and the first one with gradients
             changes nothing.
         zero_fill (bool): Whether to replace missing gradients by zeros. Otherwise the same
-            gradients must be missing in all processes.
+            gradients must be missing in all processes. Has no effect with ``local_steps``.
         sharded (bool or str): Whether each process keeps the state of the optimizer for its part of
             the parameters only. That divides the memory of the state by the number of processes. A
             snapshot then holds the part of its process;
@@ -68,15 +71,32 @@ def create_multi_node_optimizer(
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
             at least this many bytes, while backward computes the others.
             ``None`` sends all of them at the end. Has no effect on ChainerX arrays, nor on sharded
-            parameters.
+            parameters, nor with ``local_steps``.
+        local_steps (int or None): If given, each process updates by its own gradients (local SGD),
+            and after each ``local_steps`` updates all parameters are replaced by their means
+            :math:`\\frac{1}{N} \\sum_{i=1}^{N} \\theta_i` over the :math:`N` processes, computed in
+            at least float32 and sent in their own dtypes. Float32 copies of parameters of half
+            precision are averaged in their place. Persistent values, such as the statistics of
+            batch normalization, and hooks, which see the gradients of the process, stay local. For
+            SGD, ``1`` equals the mean of gradients. The attribute ``local_steps`` of the result
+            can be changed between updates, in all processes alike, and its method
+            ``average_params()``, which is collective, averages at once, for example before the
+            parameters are saved. Snapshots hold the number of updates, so that a resumed training
+            averages after the same ones.
+        average_states (bool): Whether states of the optimizer, such as the momentum, are averaged
+            with the parameters. By default each process keeps its own, because this sends half as
+            much for momentum and a third for Adam. Averaged ones make the processes equal after
+            each mean.
 
     Returns:
-        Optimizer that averages gradients.
+        Optimizer that averages gradients, or parameters with ``local_steps``.
 
     Raises:
-        ValueError: If ``sharded`` and ``double_buffering`` are both given, or ``sharded`` is
-            another text. ``update`` raises it for update rules that do not work on each element,
-            and for :class:`~chainer.optimizer_hooks.GradientLARS` if gradients are divided.
+        ValueError: If two of ``sharded``, ``double_buffering`` and ``local_steps`` are given,
+            ``sharded`` is another text, ``local_steps`` no positive integer, or ``average_states``
+            given without it. With ``sharded``, ``update`` raises it for update rules that do not
+            work on each element, and for :class:`~chainer.optimizer_hooks.GradientLARS` if
+            gradients are divided.
 
     .. admonition:: Example
 
@@ -100,6 +120,21 @@ def create_multi_node_optimizer(
         >>> print(model.W, model.W.grad)
         variable W([[0.5]]) None
 
+        With local steps, processes send nothing in most updates:
+
+        >>> model = L.Linear(1, 1, nobias=True, initialW=1)
+        >>> optimizer = chainermn.create_multi_node_optimizer(
+        ...     chainer.optimizers.SGD(0.25), comm, local_steps=8
+        ... ).setup(model)
+        >>> for _ in range(3):
+        ...     optimizer.update(lambda: F.sum(model.W ** 2))
+        >>> optimizer.average_params()
+        >>> model.W
+        variable W([[0.25]])
+
+    See: Stich, Local SGD converges fast and communicates little, ICLR 2019; Lin, Stich, Patel and
+    Jaggi, Don't use large mini-batches, use local SGD, ICLR 2020.
+
     See: Rajbhandari, Rasley, Ruwase and He, ZeRO: memory optimizations toward training trillion
     parameter models, SC 2020, of which ``sharded=True`` is the first
     stage, ``'gradients'`` the second and ``'parameters'`` the third.
@@ -111,6 +146,12 @@ def create_multi_node_optimizer(
         raise ValueError(
             f"sharded must be True, False, 'gradients' or 'parameters', not {sharded!r}"
         )
+    if local_steps is not None:
+        if sharded or double_buffering:
+            raise ValueError('local_steps excludes sharded and double_buffering')
+        return LocalStepsOptimizer(actual_optimizer, communicator, local_steps, average_states)
+    if average_states:
+        raise ValueError('average_states needs local_steps')
     if sharded:
         return _SHARDED[sharded](actual_optimizer, communicator, zero_fill, bucket_bytes)
     if double_buffering:

@@ -105,6 +105,12 @@ class MultiNodeOptimizer:
         """Whether all ranks have the same parameters, from the first update or a snapshot."""
         return self._was_loaded or self._params is not None
 
+    @property
+    def _position(self) -> int:
+        """Number of the update, by which ranks know whether they have loaded the same state."""
+        t: int = self.actual_optimizer.t
+        return t
+
     def _clear_grads(self, target: Link) -> None:
         if getattr(self.actual_optimizer, '_use_cleargrads', True):
             target.cleargrads()
@@ -135,7 +141,7 @@ class MultiNodeOptimizer:
         """Tells whether all ranks have loaded a state of the same update; collective."""
         if self._params is not None:
             return False
-        own = self._was_loaded, self.actual_optimizer.t
+        own = self._was_loaded, self._position
         everywhere = self.communicator.allgather_obj(own)
         return self._was_loaded and all([other == own for other in everywhere])
 

@@ -46,14 +46,15 @@ if module == '@cupy':  # ChainerX needs views of CuPy for it
     y = C.allgather(comm, x)[1]
     assert is_there(y.array) and (to_cpu(y.array) == 1).all()
 
-optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm, sharded=True)
-optimizer.setup(model)
 x = device.send(numpy.random.RandomState(comm.rank).normal(0, 1, (4, 5)).astype('float32'))
-for _ in range(3):
-    optimizer.update(lambda: chainer.functions.sum(model(x) ** 2))
-arrays = comm.allgather_obj([to_cpu(param.array) for param in model.params()])
-for a, b in zip(*arrays):
-    numpy.testing.assert_array_equal(a, b)
+for options in dict(sharded=True), dict(local_steps=2, average_states=True):
+    adam = chainer.optimizers.Adam()
+    optimizer = chainermn.create_multi_node_optimizer(adam, comm, **options).setup(model)
+    for _ in range(3):
+        optimizer.update(lambda: chainer.functions.sum(model(x) ** 2))
+    arrays = comm.allgather_obj([to_cpu(param.array) for param in model.params()])
+    for a, b in zip(*arrays):
+        numpy.testing.assert_array_equal(a, b)
 comm.finalize()
 """
 

@@ -14,6 +14,7 @@ FOLDER = Path(__file__).with_name('any_ranks')
 SELECTED = [
     '(test_means_of_gradients and naive-float32 and numpy)',
     '(test_equals_one_rank and Adam and numpy)',
+    '(test_equals_simulation and numpy)',
     '(test_large_gradients and float32 and numpy)',
     '(test_gradients and numpy)',
     '(test_batch_normalization and float64 and numpy)',
