@@ -133,7 +133,9 @@ class LocalStepsOptimizer(MultiNodeOptimizer):
         for carrier, array in zip(self._carriers, arrays):
             carrier.array = _arrays.stopped(array)
             carrier.grad = _arrays.stopped(array)
-        self.communicator.reducer.average(self._carriers, 'average_params', keeps_dtypes=True)
+        # The name shows debug mode a rank with another number of local steps.
+        call = f'average_params after update {self._n_updates}'
+        self.communicator.reducer.average(self._carriers, call, keeps_dtypes=True)
         for carrier in self._carriers:
             carrier.cleargrad()
 

@@ -235,6 +235,18 @@ def test_calls_between_means(comm):
     assert multi.local_steps == 3 and not hasattr(multi.actual_optimizer, 'local_steps')
 
 
+def test_debug_mode_finds_other_numbers_of_steps(comm):
+    if comm.size == 1:
+        pytest.skip('needs ranks that differ')
+    model = Regression()
+    multi = create(comm, optimizers.SGD(LR), model, local_steps=1 if comm.rank == 0 else 2)
+    with chainer.using_config('debug', True):
+        update(multi, model, comm, 0)
+        with pytest.raises(RuntimeError, match='rank 0: average_params after update 1'):
+            for i in range(2):
+                update(multi, model, comm, i)
+
+
 def test_shared_links(comm):
     link = L.Linear(1, 1, nobias=True, initialW=comm.rank)
     model = chainer.ChainList(link, link)
