@@ -211,6 +211,16 @@ def mean_parts(label: str, pairs: Sequence[tuple[Part, Any]]) -> list[Any]:
         return start_means(pairs).wait()
 
 
+def prepare_means(comm: Any) -> None:
+    """Makes memory that the ranks share for means of gradients, at the first call; collective.
+
+    Not at the first mean: backward of other ranks may wait for what this one does after it.
+    """
+    if not comm.reducer.has_prepared:
+        with comm.calls.watching('update'):
+            comm.reducer.prepare_own_means()
+
+
 def start_means(pairs: Sequence[tuple[Part, Any]]) -> OwnMeans:
     """Starts to compute this rank's parts of the means of gradients; collective.
 

@@ -6,6 +6,7 @@ and sends each bucket by a *transport*:
 
 ================== ==============================================================
 ``SharedRows``     memory that the ranks of one host share
+``Staging``        the same, for means of which each rank keeps its part
 ``Messages``       MPI, between the memory of hosts
 ``OverHost``       from GPUs to the memory of hosts, and on as ``Messages``
 ``OverPinnedHost`` the same by pinned memory

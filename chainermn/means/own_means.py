@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
@@ -14,16 +14,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chainermn.means.messages import Messages
-    from chainermn.means.transport import Steps
+    from chainermn.means.staging import StagedMean, Staging
 
     _Array = numpy.ndarray[Any, Any]
+
+
+class _Group(NamedTuple):
+    """Arrays that travel together.
+
+    Attributes:
+        numbers: Their numbers.
+        dtype: Their dtype.
+        sizes: Sizes of this rank's parts of them.
+        mean: These parts of the mean, one after the other.
+        pending: What computes them.
+
+    """
+
+    numbers: Sequence[int]
+    dtype: numpy.dtype[Any]
+    sizes: Sequence[int]
+    mean: _Array
+    pending: Pending | StagedMean
 
 
 class OwnMeans:
     """This rank's parts of means that are being computed.
 
     Args:
-        messages: Transport that computes them.
+        messages: Transport that computes them where the ranks share no memory.
+        staging: What computes them where they do.
         rank: This rank.
         setting: The configuration ``allreduce_grad_dtype``.
         arrays: Flat NumPy arrays, which must not change meanwhile.
@@ -37,54 +57,62 @@ class OwnMeans:
     def __init__(
         self,
         messages: Messages,
+        staging: Staging | None,
         rank: int,
         setting: str | None,
         arrays: Sequence[_Array],
         all_parts: Sequence[Sequence[slice]],
     ) -> None:
         self.n_bytes: int = sum([array.nbytes for array in arrays])
+        self._messages = messages
+        self._staging = staging
         self._rank = rank
-        self._results = list(arrays)
+        self._setting = setting
+        self._groups: list[_Group] = []
+        self._results: list[Any] = [None] * len(arrays)
         if len(all_parts[0]) == 1:
-            self._pending = []
+            self._results = list(arrays)
             return
         groups: dict[Any, list[int]] = {}
         for i, array in enumerate(arrays):
             groups.setdefault(i if array.nbytes >= ALONE else array.dtype.char, []).append(i)
-        self._pending = [
-            Pending(self._steps(messages, setting, group, [all_parts[i] for i in group]))
-            for group in groups.values()
-        ]
+        for numbers in groups.values():
+            self._start(numbers, [arrays[i] for i in numbers], [all_parts[i] for i in numbers])
 
-    def _steps(
+    def _start(
         self,
-        messages: Messages,
-        setting: str | None,
         numbers: Sequence[int],
+        arrays: Sequence[_Array],
         all_parts: Sequence[Sequence[slice]],
-    ) -> Steps:
-        """Replaces some of the arrays by this rank's parts of their means."""
-        arrays = [self._results[i] for i in numbers]
-        dtype, wire = dtypes.dtypes_of(arrays[0].dtype, setting)
+    ) -> None:
+        dtype, wire = dtypes.dtypes_of(arrays[0].dtype, self._setting)
         flat, parts = _join(arrays, all_parts)
-        mean = flat[parts[self._rank]].astype(dtype)
         flat = flat.astype(dtype, copy=False)
-        yield from messages.own_mean(flat, parts, wire, mean)
-        start = 0
-        for i, array, own in zip(numbers, arrays, [p[self._rank] for p in all_parts]):
-            end = start + own.stop - own.start
-            self._results[i] = mean[start:end].astype(array.dtype, copy=False)
-            start = end
+        own = flat[parts[self._rank]]
+        pending: Pending | StagedMean
+        if self._staging is not None and wire is None:
+            mean = numpy.empty_like(own)
+            pending = self._staging.start(flat, parts, mean)
+        else:
+            mean = own.copy()
+            pending = Pending(self._messages.own_mean(flat, parts, wire, mean))
+        sizes = [of_array[self._rank].stop - of_array[self._rank].start for of_array in all_parts]
+        self._groups.append(_Group(numbers, arrays[0].dtype, sizes, mean, pending))
 
     def test(self) -> None:
         """Makes progress without waiting."""
-        for mean in self._pending:
-            mean.test()
+        for group in self._groups:
+            group.pending.test()
 
     def wait(self) -> list[_Array]:
         """Waits for the means and returns this rank's parts."""
-        for mean in self._pending:
-            mean.wait()
+        for group in self._groups:
+            group.pending.wait()
+            start = 0
+            for i, size in zip(group.numbers, group.sizes):
+                mean = group.mean[start : start + size]
+                self._results[i] = mean.astype(group.dtype, copy=False)
+                start += size
         return self._results
 
 

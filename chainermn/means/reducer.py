@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from chainermn.means import buckets as buckets_module
+from chainermn.means import buckets as buckets_module, staging
 from chainermn.means.messages import Messages
 from chainermn.means.own_means import OwnMeans
 from chainermn.means.shared_rows import SharedRows
@@ -36,6 +36,7 @@ class Reducer:
         dtype: Dtype in which gradients are sent, see :mod:`chainermn.means.dtypes`. ``None`` for
             the dtype of the gradients.
         channel (Channel): Where the messages travel.
+        has_prepared (bool): Whether :meth:`prepare_own_means` has been called.
 
     """
 
@@ -49,6 +50,8 @@ class Reducer:
         self._bucket_bytes = bucket_bytes
         self._dtype: str | None = None
         self._buckets: dict[Any, list[Bucket]] = {}
+        self._staging: staging.Staging | None = None
+        self.has_prepared = False
 
     @property
     def dtype(self) -> str | None:
@@ -171,7 +174,16 @@ class Reducer:
 
         """
         # A transport of its own, whose memory goes with it: these are arrays of many sizes.
-        return OwnMeans(Messages(self.channel), self.channel.rank, self._dtype, arrays, all_parts)
+        messages = Messages(self.channel)
+        return OwnMeans(messages, self._staging, self.channel.rank, self._dtype, arrays, all_parts)
+
+    def prepare_own_means(self) -> None:
+        """Makes memory that the ranks share for :meth:`own_means`, if possible; collective.
+
+        Without a call of this method, they go by messages.
+        """
+        self._staging = staging.make(self.channel)
+        self.has_prepared = True
 
     def transport_of(self, bucket: Bucket) -> Transport:
         """Chooses how a bucket travels."""
@@ -187,4 +199,5 @@ class Reducer:
     def close(self) -> None:
         """Frees what the transports hold; collective. The reducer must not be used afterwards."""
         self._forget()
+        self._staging = None
         self._on_gpu.close()

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     _Array = numpy.ndarray[Any, Any]
 
-_SIGNAL = numpy.zeros(1, numpy.uint8)
-
 
 class SharedRows(Transport):
     """Transport of gradients on one host: messages only say what is in shared memory.
@@ -87,19 +85,12 @@ class SharedRows(Transport):
         yield channel.exchange(tag, dict.fromkeys(channel.others, places), theirs)
         for k, bucket in enumerate(buckets):
             self._mean_part(bucket, {i: of_rank[k] for i, of_rank in theirs.items()})
-        yield self._signal(tag + 1)
+        yield channel.signal(tag + 1, channel.others, channel.others)
         for part, shared in copied:
             part[...] = shared
         yield None
         for bucket in buckets:
             bucket.unpack()
-
-    def _signal(self, tag: int) -> list[Any]:
-        """Starts to tell the others that the means of this rank's parts are written."""
-        # The contents do not matter: nobody may read the memory before the message comes.
-        others = self._channel.others
-        signals = {i: numpy.empty(1, numpy.uint8) for i in others}
-        return self._channel.exchange(tag, dict.fromkeys(others, _SIGNAL), signals)
 
     def _mean_part(self, bucket: Bucket, slots: dict[int, int]) -> None:
         """Replaces this rank's part by its mean, in the memory of each rank.

@@ -10,7 +10,7 @@ import numpy
 from chainermn._mpi import mpi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpi4py import MPI
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PIECE = 1 << 18
 # MPI guarantees tags up to 32767. Each mean has two of its own, so that many can be pending.
 _LAST_TAG = 32766
+_SIGNAL = numpy.zeros(1, numpy.uint8)
 
 
 class Channel:
@@ -71,6 +72,23 @@ class Channel:
                 for start in range(0, data.size, _PIECE):
                     requests.append(call(data[start : start + _PIECE], i, tag))
         return requests
+
+    def signal(self, tag: int, dests: Iterable[int], sources: Iterable[int]) -> list[Any]:
+        """Starts to tell ranks that memory may be used, and to hear it from others.
+
+        Nobody may use the memory before the message comes, whose contents do not matter.
+
+        Args:
+            tag: Tag of the messages.
+            dests: Ranks to send to.
+            sources: Ranks to receive from.
+
+        Returns:
+            list: Requests of MPI.
+
+        """
+        incoming = {i: numpy.empty(1, numpy.uint8) for i in sources}
+        return self.exchange(tag, dict.fromkeys(dests, _SIGNAL), incoming)
 
 
 class Transport(abc.ABC):

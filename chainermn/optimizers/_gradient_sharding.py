@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chainermn import _arrays, means
+from chainermn._sharding import parts
 from chainermn._sharding.step import Departures
 from chainermn.optimizers._overlap import Overlap
 from chainermn.optimizers._sharded import ShardedOptimizer, check_hooks, updating_parts
@@ -41,6 +42,7 @@ class GradientShardingOptimizer(ShardedOptimizer):
 
         """
         check_hooks(self.actual_optimizer)
+        parts.prepare_means(self.communicator)
         super().update(lossfun, *args, **kwds)
 
     def _backward(self, loss: Any, overlaps: bool) -> None:
@@ -54,8 +56,8 @@ class GradientShardingOptimizer(ShardedOptimizer):
 
     def _send(self, params: Sequence[Parameter]) -> None:
         """Starts to send gradients, which the parameters lose; collective."""
-        parts = self._fitting_shards().parts
-        grads = [(param, parts[id(param)], _arrays.plain(param.grad)) for param in params]
+        own = self._fitting_shards().parts
+        grads = [(param, own[id(param)], _arrays.plain(param.grad)) for param in params]
         for param in params:
             param.cleargrad()
         self._departures.means('update', grads)

@@ -54,6 +54,7 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
         if optimizer.target is None:
             raise RuntimeError('call `setup` method before `update` method')
         self._check()
+        parts.prepare_means(self.communicator)
         with updating_parts(optimizer, self.communicator):
             if lossfun is not None:
                 self._compute_grads(lossfun, args, kwds)
