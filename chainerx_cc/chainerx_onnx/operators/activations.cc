@@ -69,7 +69,9 @@ Arrays Dropout(const Array& x, const Array& ratio, const Array& training, Opset 
     return {Where(kept, x * Scalar{1 / (1 - r)}, Scalar{0}), kept};
 }
 
-const Operator kActivationsOperators[] = {
+}  // namespace
+
+const OperatorTable kActivationsOperators = {
         {"Celu", Call<Celu>, "alpha"},
         {"Dropout", Call<Dropout>, "is_test ratio", Purity::kRandom},
         {"Elu", Call<Elu>, "alpha"},
@@ -93,9 +95,5 @@ const Operator kActivationsOperators[] = {
         {"Tanh", Unary<Tanh>},
         {"ThresholdedRelu", Call<ThresholdedRelu>, "alpha"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Activations)
 
 }  // namespace chainerx::onnx

@@ -281,7 +281,9 @@ Array CenterCropPad(const Array& x, const Ints& sizes, const std::optional<Ints>
     return PadOrCut(x, widths);
 }
 
-const Operator kArraysOperators[] = {
+}  // namespace
+
+const OperatorTable kArraysOperators = {
         {"CenterCropPad", Call<CenterCropPad>, "shape axes"},
         {"Concat", Call<Concat>, "axis", Purity::kPure, "", Operands::kMoved},
         {"DepthToSpace", Call<DepthToSpace>, "blocksize mode"},
@@ -305,9 +307,5 @@ const Operator kArraysOperators[] = {
         {"Trilu", Call<Trilu>, "k upper"},
         {"Unsqueeze", Call<Unsqueeze>, "axes", Purity::kPure, "", Operands::kMoved},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Arrays)
 
 }  // namespace chainerx::onnx

@@ -149,14 +149,12 @@ Array RotaryEmbedding(const Array& input, const Array& cos_cache, const Array& s
     return is_flat ? Reshape(y, input.shape()) : Transpose(y, Axes{0, 2, 1, 3});
 }
 
-const Operator kAttentionOperators[] = {
+}  // namespace
+
+const OperatorTable kAttentionOperators = {
         {"Attention", Call<AttentionNode>,
          "q_num_heads kv_num_heads qk_matmul_output_mode scale softcap softmax_precision"},
         {"RotaryEmbedding", Call<RotaryEmbedding>, "interleaved num_heads rotary_embedding_dim"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Attention)
 
 }  // namespace chainerx::onnx

@@ -112,10 +112,6 @@ Kernel BlockProduct(const Node& node) {
     return [matrix](const Inputs& in) { return matrix(in[0]); };
 }
 
-const Operator kBlockProductsOperators[] = {
-        {"MatMulNBits", MatMulNBits, "", Purity::kPure, "com.microsoft"},
-};
-
 }  // namespace
 
 const Operator kBlockProduct{"BlockProduct", BlockProduct};
@@ -124,6 +120,8 @@ bool IsBlockProduct(const Node& node) {
     return node.op == &kBlockProduct || (node.op != nullptr && node.op->make == &MatMulNBits);
 }
 
-CHAINERX_ONNX_FAMILY(BlockProducts)
+const OperatorTable kBlockProductsOperators = {
+        {"MatMulNBits", MatMulNBits, "", Purity::kPure, "com.microsoft"},
+};
 
 }  // namespace chainerx::onnx

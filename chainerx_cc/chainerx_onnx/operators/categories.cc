@@ -193,7 +193,9 @@ Value CastMap(const Value& x, MapCast cast, MapForm form, int64_t max_map, Devic
     return ItemsAt(values, places, shape, missing, device);
 }
 
-const Operator kCategoriesOperators[] = {
+}  // namespace
+
+const OperatorTable kCategoriesOperators = {
         {"CastMap", Call<CastMap>, "cast_to map_form max_map", Purity::kPure, kLearning, Operands::kValues},
         {"CategoryMapper", CategoryMapper, "", Purity::kPure, kLearning, Operands::kValues},
         {"DictVectorizer", DictVectorizer, "", Purity::kPure, kLearning, Operands::kValues},
@@ -201,9 +203,5 @@ const Operator kCategoriesOperators[] = {
         {"OneHotEncoder", OneHotEncoder, "", Purity::kPure, kLearning, Operands::kValues},
         {"ZipMap", ZipMap, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Categories)
 
 }  // namespace chainerx::onnx

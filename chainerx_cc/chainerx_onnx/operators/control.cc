@@ -154,14 +154,12 @@ Kernel Scan(const Node& node) {
     };
 }
 
-const Operator kControlOperators[] = {
+}  // namespace
+
+const OperatorTable kControlOperators = {
         {"If", If, "", Purity::kRandom, "", Operands::kValues},
         {"Loop", Loop, "", Purity::kRandom, "", Operands::kValues},
         {"Scan", Scan, "", Purity::kRandom, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Control)
 
 }  // namespace chainerx::onnx

@@ -139,15 +139,13 @@ Array Col2Im(const Array& x, const Ints& image, const Ints& block, const WindowA
     return Reshape(CropSpatial(y, windows.before, windows.behind), out);
 }
 
-const Operator kConvolutionsOperators[] = {
+}  // namespace
+
+const OperatorTable kConvolutionsOperators = {
         {"CausalConvWithState", Call<CausalConvWithState>, "activation"},
         {"Col2Im", Call<Col2Im>, "image_shape block_shape"},
         {"Conv", ConvNode},
         {"ConvTranspose", Call<ConvTransposeNode>, "group kernel_shape output_padding output_shape"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Convolutions)
 
 }  // namespace chainerx::onnx

@@ -73,7 +73,9 @@ Array IsInf(const Array& x, bool negative, bool positive) {
 
 Array WhereOf(const Array& condition, const Array& x, const Array& y) { return chainerx::Where(condition, x, y); }
 
-const Operator kElementwiseOperators[] = {
+}  // namespace
+
+const OperatorTable kElementwiseOperators = {
         {"Abs", Unary<Absolute>},
         {"Acos", Unary<Arccos>},
         {"Acosh", Unary<Arccosh>},
@@ -125,9 +127,5 @@ const Operator kElementwiseOperators[] = {
         {"Where", Call<WhereOf>, "", Purity::kPure, "", Operands::kMoved},
         {"Xor", Binary<LogicalXor>},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Elementwise)
 
 }  // namespace chainerx::onnx

@@ -86,7 +86,9 @@ Array FeatureVectorizer(const Arrays& xs, const std::optional<Ints>& sizes) {
     return Concatenate(parts, 1);
 }
 
-const Operator kFeaturesOperators[] = {
+}  // namespace
+
+const OperatorTable kFeaturesOperators = {
         {"ArrayFeatureExtractor", Call<ArrayFeatureExtractor>, "", Purity::kPure, kLearning, Operands::kMoved},
         {"Binarizer", Call<Binarizer>, "threshold", Purity::kPure, kLearning},
         {"FeatureVectorizer", Call<FeatureVectorizer>, "inputdimensions", Purity::kPure, kLearning},
@@ -94,9 +96,5 @@ const Operator kFeaturesOperators[] = {
         {"Normalizer", Call<Normalizer>, "norm", Purity::kPure, kLearning},
         {"Scaler", Call<Scaler>, "offset scale", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Features)
 
 }  // namespace chainerx::onnx

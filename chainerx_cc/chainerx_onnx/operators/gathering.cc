@@ -222,7 +222,9 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
             ToDevice(IntsArray(counts), device)};
 }
 
-const Operator kGatheringOperators[] = {
+}  // namespace
+
+const OperatorTable kGatheringOperators = {
         {"Compress", Call<Compress>, "axis", Purity::kPure, "", Operands::kMoved},
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
         {"GatherElements", Call<GatherElements>, "axis", Purity::kPure, "", Operands::kMoved},
@@ -233,9 +235,5 @@ const Operator kGatheringOperators[] = {
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},
         {"Unique", Call<UniqueRows>, "axis sorted"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Gathering)
 
 }  // namespace chainerx::onnx

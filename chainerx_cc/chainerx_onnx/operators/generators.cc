@@ -100,7 +100,9 @@ Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t cou
     return Cast(ArgMax(ExpandDims(Cast(x, Dtype::kFloat64), 1) + noise, 2), dtype.value_or(Dtype::kInt32));
 }
 
-const Operator kGeneratorsOperators[] = {
+}  // namespace
+
+const OperatorTable kGeneratorsOperators = {
         {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
         {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
         {"ConstantOfShape", ConstantOfShape},
@@ -112,9 +114,5 @@ const Operator kGeneratorsOperators[] = {
         {"RandomUniformLike", Call<RandomLike<DrawUniform>>, "dtype low high", Purity::kRandom},
         {"Range", Call<Range>},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Generators)
 
 }  // namespace chainerx::onnx

@@ -365,15 +365,13 @@ Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
     return Cast(Reshape(y, shape), theta.dtype());
 }
 
-const Operator kImagesOperators[] = {
+}  // namespace
+
+const OperatorTable kImagesOperators = {
         {"AffineGrid", Call<AffineGrid>, "size align_corners"},
         {"GridSample", Call<GridSample>},
         {"Resize", Call<Resize>, "sizes axes"},
         {"Upsample", Call<Upsample>},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Images)
 
 }  // namespace chainerx::onnx

@@ -153,13 +153,11 @@ Kernel QLinearConv(const Node& node) {
     };
 }
 
-const Operator kIntegerConvolutionsOperators[] = {
+}  // namespace
+
+const OperatorTable kIntegerConvolutionsOperators = {
         {"ConvInteger", ConvInteger},
         {"QLinearConv", QLinearConv},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(IntegerConvolutions)
 
 }  // namespace chainerx::onnx

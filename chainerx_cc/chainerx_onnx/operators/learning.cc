@@ -97,16 +97,14 @@ Arrays Adam(const Array& rate, const Array& count, const Arrays& tensors, double
     });
 }
 
-const Operator kLearningOperators[] = {
+}  // namespace
+
+const OperatorTable kLearningOperators = {
         {"Adagrad", Call<Adagrad>, "decay_factor epsilon norm_coefficient", Purity::kPure, kTraining},
         {"Adam", Call<Adam>, "alpha beta epsilon norm_coefficient norm_coefficient_post", Purity::kPure, kTraining},
         {"Momentum", Call<Momentum>, "alpha beta norm_coefficient", Purity::kPure, kTraining},
         {"NegativeLogLikelihoodLoss", Call<NegativeLogLikelihoodLoss>, "reduction ignore_index"},
         {"SoftmaxCrossEntropyLoss", Call<SoftmaxCrossEntropyLoss>, "reduction ignore_index"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Learning)
 
 }  // namespace chainerx::onnx

@@ -60,13 +60,11 @@ Kernel LinearClassifier(const Node& node) {
     };
 }
 
-const Operator kLinearModelsOperators[] = {
+}  // namespace
+
+const OperatorTable kLinearModelsOperators = {
         {"LinearClassifier", LinearClassifier, "", Purity::kPure, kLearning},
         {"LinearRegressor", LinearRegressor, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(LinearModels)
 
 }  // namespace chainerx::onnx

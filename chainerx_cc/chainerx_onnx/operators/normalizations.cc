@@ -122,7 +122,9 @@ Array Lrn(const Array& x, int64_t size, double alpha, double beta, double bias) 
     return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});
 }
 
-const Operator kNormalizationsOperators[] = {
+}  // namespace
+
+const OperatorTable kNormalizationsOperators = {
         {"BatchNormalization", Call<BatchNormalization>, "epsilon momentum"},
         {"GroupNormalization", Call<GroupNormalization>, "epsilon num_groups"},
         {"InstanceNormalization", Call<InstanceNormalization>, "epsilon"},
@@ -132,9 +134,5 @@ const Operator kNormalizationsOperators[] = {
         {"MeanVarianceNormalization", Call<MeanVarianceNormalization>, "axes"},
         {"RMSNormalization", Call<RmsNormalization>, "axis epsilon stash_type"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Normalizations)
 
 }  // namespace chainerx::onnx

@@ -194,7 +194,9 @@ Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>&
     return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
 }
 
-const Operator kPoolingOperators[] = {
+}  // namespace
+
+const OperatorTable kPoolingOperators = {
         {"AveragePool", Call<AveragePoolNode>, "count_include_pad"},
         {"GlobalAveragePool", Call<GlobalAveragePool>},
         {"GlobalLpPool", Call<GlobalLpPool>},
@@ -203,9 +205,5 @@ const Operator kPoolingOperators[] = {
         {"MaxPool", Call<MaxPoolNode>, "storage_order"},
         {"MaxUnpool", Call<MaxUnpool>, "output_shape kernel_shape"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Pooling)
 
 }  // namespace chainerx::onnx

@@ -156,7 +156,9 @@ Kernel QGemm(const Node& node) {
     };
 }
 
-const Operator kQuantizationOperators[] = {
+}  // namespace
+
+const OperatorTable kQuantizationOperators = {
         {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
         {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},
@@ -164,9 +166,5 @@ const Operator kQuantizationOperators[] = {
         {"QLinearMatMul", QLinearMatMul},
         {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Quantization)
 
 }  // namespace chainerx::onnx

@@ -238,14 +238,12 @@ Kernel Lstm(const Node& node) {
     };
 }
 
-const Operator kRecurrentOperators[] = {
+}  // namespace
+
+const OperatorTable kRecurrentOperators = {
         {"GRU", Gru},
         {"LSTM", Lstm},
         {"RNN", Rnn},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Recurrent)
 
 }  // namespace chainerx::onnx

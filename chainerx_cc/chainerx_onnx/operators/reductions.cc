@@ -69,7 +69,9 @@ Arrays TopK(const Array& x, int64_t k, int8_t axis, bool largest) {
     return {TakeAlong(x, order, axis), order};
 }
 
-const Operator kReductionsOperators[] = {
+}  // namespace
+
+const OperatorTable kReductionsOperators = {
         {"ArgMax", Call<Arg<true>>, "axis keepdims select_last_index"},
         {"ArgMin", Call<Arg<false>>, "axis keepdims select_last_index"},
         {"CumProd", Call<Cumulative<false>>, "axis exclusive reverse"},
@@ -86,9 +88,5 @@ const Operator kReductionsOperators[] = {
         {"ReduceSumSquare", Call<Reduce<SumSquareOf>>, "axes keepdims noop_with_empty_axes"},
         {"TopK", Call<TopK>, "k axis largest"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Reductions)
 
 }  // namespace chainerx::onnx

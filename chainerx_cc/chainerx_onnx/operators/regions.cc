@@ -148,13 +148,11 @@ Array RoiAlign(const Array& input, const Array& regions, const Ints& images, Reg
     return Like(input, out);
 }
 
-const Operator kRegionsOperators[] = {
+}  // namespace
+
+const OperatorTable kRegionsOperators = {
         {"NonMaxSuppression", Call<NonMaxSuppression>, "max_output_boxes_per_class center_point_box"},
         {"RoiAlign", Call<RoiAlign>, "batch_indices mode output_height output_width sampling_ratio spatial_scale"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Regions)
 
 }  // namespace chainerx::onnx

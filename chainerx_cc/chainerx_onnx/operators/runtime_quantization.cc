@@ -85,7 +85,9 @@ Kernel QLinearAveragePool(const Node& node) {
     return Between<kAveragePool>(node);
 }
 
-const Operator kRuntimeQuantizationOperators[] = {
+}  // namespace
+
+const OperatorTable kRuntimeQuantizationOperators = {
         {"QLinearAdd", Call<Elementwise<Sum>>, "", Purity::kPure, kDomain},
         {"QLinearAveragePool", QLinearAveragePool, "count_include_pad", Purity::kPure, kDomain},
         {"QLinearConcat", Call<QLinearConcat>, "axis", Purity::kPure, kDomain},
@@ -96,9 +98,5 @@ const Operator kRuntimeQuantizationOperators[] = {
         {"QLinearSoftmax", Call<QLinearSoftmax>, "axis opset", Purity::kPure, kDomain},
         {"QLinearWhere", Call<QLinearWhere>, "", Purity::kPure, kDomain},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(RuntimeQuantization)
 
 }  // namespace chainerx::onnx

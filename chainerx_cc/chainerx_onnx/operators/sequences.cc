@@ -134,7 +134,9 @@ Array OptionalHasElement(const Value& value, Device& device) {
     return Full(Shape{}, Scalar{static_cast<bool>(value)}, Dtype::kBool, device);
 }
 
-const Operator kSequencesOperators[] = {
+}  // namespace
+
+const OperatorTable kSequencesOperators = {
         {"ConcatFromSequence", Call<ConcatFromSequence>, "axis new_axis", Purity::kPure, "", Operands::kValues},
         {"Optional", Call<Optional>, "", Purity::kPure, "", Operands::kValues},
         {"OptionalGetElement", Call<OptionalGetElement>, "", Purity::kPure, "", Operands::kValues},
@@ -148,9 +150,5 @@ const Operator kSequencesOperators[] = {
         {"SequenceMap", SequenceMap, "", Purity::kRandom, "", Operands::kValues},
         {"SplitToSequence", Call<SplitToSequence>, "axis keepdims", Purity::kPure, "", Operands::kMoved},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Sequences)
 
 }  // namespace chainerx::onnx

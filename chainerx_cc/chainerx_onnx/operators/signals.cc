@@ -108,16 +108,14 @@ Array Stft(const Array& signal, int64_t step, const Array& window, const std::op
     return Fourier{length, onesided ? length / 2 + 1 : length, false}(parts[0], parts[1]);
 }
 
-const Operator kSignalsOperators[] = {
+}  // namespace
+
+const OperatorTable kSignalsOperators = {
         {"BlackmanWindow", Call<Window<kBlackman>>, "size output_datatype periodic"},
         {"DFT", Call<Dft>, "dft_length axis inverse onesided"},
         {"HammingWindow", Call<Window<kHamming>>, "size output_datatype periodic"},
         {"HannWindow", Call<Window<kHann>>, "size output_datatype periodic"},
         {"STFT", Call<Stft>, "frame_step frame_length onesided"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Signals)
 
 }  // namespace chainerx::onnx

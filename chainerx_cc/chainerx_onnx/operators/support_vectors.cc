@@ -269,13 +269,11 @@ Kernel SvmClassifier(const Node& node) {
     };
 }
 
-const Operator kSupportVectorsOperators[] = {
+}  // namespace
+
+const OperatorTable kSupportVectorsOperators = {
         {"SVMClassifier", SvmClassifier, "", Purity::kPure, kLearning},
         {"SVMRegressor", SvmRegressor, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(SupportVectors)
 
 }  // namespace chainerx::onnx

@@ -223,16 +223,14 @@ Array TfIdfVectorizer(const Value& x, const GramCounter& counter, Device& device
     return ToDevice(counter(x), device);
 }
 
-const Operator kTextOperators[] = {
+}  // namespace
+
+const OperatorTable kTextOperators = {
         {"StringConcat", Call<StringConcat>, "", Purity::kPure, "", Operands::kValues},
         {"StringNormalizer", Call<StringNormalizer>, "case_change_action is_case_sensitive stopwords", Purity::kPure,
          "", Operands::kValues},
         {"StringSplit", Call<StringSplit>, "delimiter maxsplit", Purity::kPure, "", Operands::kValues},
         {"TfIdfVectorizer", Call<TfIdfVectorizer>, "", Purity::kPure, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Text)
 
 }  // namespace chainerx::onnx

@@ -192,14 +192,12 @@ Kernel FlatTreeEnsemble(const Node& node) {
     };
 }
 
-const Operator kTreesOperators[] = {
+}  // namespace
+
+const OperatorTable kTreesOperators = {
         {"TreeEnsemble", FlatTreeEnsemble, "", Purity::kPure, kLearning},
         {"TreeEnsembleClassifier", TreeEnsembleClassifier, "", Purity::kPure, kLearning},
         {"TreeEnsembleRegressor", TreeEnsembleRegressor, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Trees)
 
 }  // namespace chainerx::onnx

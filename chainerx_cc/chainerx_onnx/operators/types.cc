@@ -98,14 +98,12 @@ Array BitCast(const Array& input, Dtype to) {
     return internal::MakeArray(x.shape(), x.strides(), to, x.device(), x.body()->storage, x.offset());
 }
 
-const Operator kTypesOperators[] = {
+}  // namespace
+
+const OperatorTable kTypesOperators = {
         {"BitCast", Call<BitCast>, "to"},
         {"Cast", Call<CastNode>, "", Purity::kPure, "", Operands::kValues},
         {"CastLike", Call<CastLike>, "", Purity::kPure, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Types)
 
 }  // namespace chainerx::onnx
