@@ -62,10 +62,8 @@ using OperatorTable = std::initializer_list<Operator>;
     X(Recurrent)                  \
     X(Reductions)                 \
     X(Regions)                    \
-    X(RuntimeQuantization)        \
     X(Sequences)                  \
     X(Signals)                    \
-    X(SupportVectors)             \
     X(Text)                       \
     X(Trees)                      \
     X(Types)

@@ -55,8 +55,7 @@ private:
 
     // Parameters of the columns, which old files have as a vector.
     Array Rows(const char* name, const Array& x, int64_t width) const {
-        if (x.ndim() != 1) CheckShape(name, x, Shape{columns_, width});
-        if (x.ndim() == 1) CheckShape(name, x, Shape{columns_ * width});
+        CheckShape(name, x, x.ndim() == 1 ? Shape{columns_ * width} : Shape{columns_, width});
         return Reshape(x, Shape{columns_, width});
     }
 

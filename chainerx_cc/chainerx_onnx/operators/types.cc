@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "chainerx_onnx/operators/common.h"
-#include "chainerx_onnx/operators/text.h"
 
 namespace chainerx::onnx {
 namespace {
