@@ -12,11 +12,11 @@ const std::map<Key, const Operator*>& Table() {
     static const auto* table = [] {
         auto* out = new std::map<Key, const Operator*>;
         for (OperatorTable family : {
-#define CHAINERX_ONNX_X(Name) Name##Operators(),
+#define CHAINERX_ONNX_X(Name) k##Name##Operators,
                      CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_X)
 #undef CHAINERX_ONNX_X
              }) {
-            for (const Operator* op = family.begin; op != family.end; ++op) out->insert({{op->domain, op->name}, op});
+            for (const Operator& op : family) out->insert({{op.domain, op.name}, &op});
         }
         return out;
     }();

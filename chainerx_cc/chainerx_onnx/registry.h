@@ -1,6 +1,8 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "chainerx_onnx/kernel.h"
 #include "chainerx_onnx/node.h"
@@ -34,11 +36,8 @@ const Operator* FindOperator(const std::string& domain, const std::string& name)
 // Those of all domains, in the order of their names.
 std::vector<const Operator*> AllOperators();
 
-// The tables of the families, each of which is a file in operators/.
-struct OperatorTable {
-    const Operator* begin;
-    const Operator* end;
-};
+// The table of a family, which is at the end of its file in operators/.
+using OperatorTable = std::initializer_list<Operator>;
 
 #define CHAINERX_ONNX_FAMILIES(X) \
     X(Activations)                \
@@ -63,20 +62,14 @@ struct OperatorTable {
     X(Recurrent)                  \
     X(Reductions)                 \
     X(Regions)                    \
-    X(RuntimeQuantization)        \
     X(Sequences)                  \
     X(Signals)                    \
-    X(SupportVectors)             \
     X(Text)                       \
     X(Trees)                      \
     X(Types)
 
-#define CHAINERX_ONNX_DECLARE_FAMILY(Name) OperatorTable Name##Operators();
+#define CHAINERX_ONNX_DECLARE_FAMILY(Name) extern const OperatorTable k##Name##Operators;
 CHAINERX_ONNX_FAMILIES(CHAINERX_ONNX_DECLARE_FAMILY)
 #undef CHAINERX_ONNX_DECLARE_FAMILY
-
-// At the end of a file of the family Name, whose operators are in `kNameOperators`.
-#define CHAINERX_ONNX_FAMILY(Name) \
-    OperatorTable Name##Operators() { return {std::begin(k##Name##Operators), std::end(k##Name##Operators)}; }
 
 }  // namespace chainerx::onnx

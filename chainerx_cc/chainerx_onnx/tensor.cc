@@ -292,13 +292,12 @@ std::vector<int64_t> ReadInts(const Array& a) {
     return {host.data<int64_t>(), host.data<int64_t>() + host.GetTotalSize()};
 }
 
-std::vector<float> ReadFloats(const Array& a) {
-    Array host = AsContiguous(AsType(ToDevice(a, HostDevice()), Dtype::kFloat32, false));
-    return {host.data<float>(), host.data<float>() + host.GetTotalSize()};
-}
-
 Array IntsArray(const std::vector<int64_t>& values) {
     return FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kInt64, values.data(), HostDevice());
+}
+
+Array FloatsArray(const std::vector<float>& values) {
+    return FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kFloat32, values.data(), HostDevice());
 }
 
 Device& HostDevice() { return GetDefaultContext().GetDevice("native:0"); }

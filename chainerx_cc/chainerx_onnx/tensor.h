@@ -33,9 +33,9 @@ Array ReadSparseTensor(const SparseTensorMessage& message, const std::string& fo
 
 // The values of an array of integers or booleans of any device.
 std::vector<int64_t> ReadInts(const Array& a);
-std::vector<float> ReadFloats(const Array& a);
-// An int64 vector in host memory.
+// Vectors of int64 and float32 in host memory.
 Array IntsArray(const std::vector<int64_t>& values);
+Array FloatsArray(const std::vector<float>& values);
 
 // The device of values that shapes are made of.
 Device& HostDevice();

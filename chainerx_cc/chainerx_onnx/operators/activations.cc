@@ -45,15 +45,14 @@ Array PRelu(const Array& x, const Array& slope, Opset opset) {
 }
 
 // Applies a function to an axis. Below opset 13 it works on all axes from it on.
-template <Array (*kFunction)(const Array&, int8_t)>
+template <Array (*kFunction)(const Array&, const OptionalAxes&)>
 Array AlongAxis(const Array& x, int64_t axis, Opset opset) {
-    if (opset >= 13) return kFunction(x, CheckAxis(axis, x.ndim()));
-    return Reshape(kFunction(AsMatrix(x, axis), 1), x.shape());
+    if (opset >= 13) return kFunction(x, Axes{CheckAxis(axis, x.ndim())});
+    return Reshape(kFunction(AsMatrix(x, axis), Axes{1}), x.shape());
 }
 
-Array Softmax(const Array& x, int8_t axis) { return chainerx::Softmax(x, Axes{axis}); }
-Array LogSoftmax(const Array& x, int8_t axis) { return chainerx::LogSoftmax(x, Axes{axis}); }
-Array Hardmax(const Array& x, int8_t axis) {
+Array Hardmax(const Array& x, const OptionalAxes& axes) {
+    int8_t axis = axes->front();
     Array steps = Steps(x.shape()[axis], x.ndim() - 1 - axis, x.device());
     return Cast(Equal(steps, ExpandDims(ArgMax(x, axis), axis)), x.dtype());
 }
@@ -61,15 +60,17 @@ Array Hardmax(const Array& x, int8_t axis) {
 // Opsets from 7 to 11 are for inference only.
 Arrays Dropout(const Array& x, const Array& ratio, const Array& training, Opset opset, bool is_test,
                const std::optional<double>& given) {
-    double r = ratio ? static_cast<double>(ReadScalar(ratio)) : given.value_or(0.5);
-    bool on = opset < 7 ? !is_test : training && static_cast<bool>(ReadScalar(training));
+    double r = ratio ? static_cast<double>(AsScalar(ratio)) : given.value_or(0.5);
+    bool on = opset < 7 ? !is_test : training && static_cast<bool>(AsScalar(training));
     if (!on || r == 0) return {x, Ones(x.shape(), Dtype::kBool, x.device())};
     if (!(r > 0 && r < 1)) throw ModelError{"the ratio is ", r};
     Array kept = GreaterEqual(RandomUniform(x.shape(), 0, 1, Dtype::kFloat32, x.device()), Scalar{r});
     return {Where(kept, x * Scalar{1 / (1 - r)}, Scalar{0}), kept};
 }
 
-const Operator kActivationsOperators[] = {
+}  // namespace
+
+const OperatorTable kActivationsOperators = {
         {"Celu", Call<Celu>, "alpha"},
         {"Dropout", Call<Dropout>, "is_test ratio", Purity::kRandom},
         {"Elu", Call<Elu>, "alpha"},
@@ -93,9 +94,5 @@ const Operator kActivationsOperators[] = {
         {"Tanh", Unary<Tanh>},
         {"ThresholdedRelu", Call<ThresholdedRelu>, "alpha"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Activations)
 
 }  // namespace chainerx::onnx

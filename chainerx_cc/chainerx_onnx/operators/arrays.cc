@@ -35,6 +35,19 @@ Array PadOrCut(const Array& x, Widths widths, PadMode mode, const Scalar& value)
     return pads ? chainerx::Pad(y, Sides<int64_t>{widths}, mode, value) : y;
 }
 
+Arrays SplitAxis(const Array& x, int axis, const Ints& sizes) {
+    int64_t length = x.shape()[axis];
+    Arrays ys;
+    int64_t begin = 0;
+    for (int64_t size : sizes) {
+        if (size < 0 || size > length - begin) throw ModelError{"the sizes do not add up to ", length};
+        ys.push_back(SliceAxis(x, axis, begin, begin + size));
+        begin += size;
+    }
+    if (begin != length) throw ModelError{"the sizes do not add up to ", length};
+    return ys;
+}
+
 namespace {
 
 Array Reshape(const Array& x, const Ints& shape, bool allow_zero) {
@@ -57,12 +70,6 @@ Array Reshape(const Array& x, const Ints& shape, bool allow_zero) {
     Shape out = CheckedShape(dims, x.GetItemSize());
     if (out.GetTotalSize() != x.GetTotalSize()) throw ModelError{"the shape ", x.shape(), " cannot become ", out};
     return chainerx::Reshape(x, out);
-}
-
-Array TransposeOf(const Array& x, const std::optional<Axes>& perm) { return chainerx::Transpose(x, perm); }
-
-Array SqueezeOf(const Array& x, const std::optional<Axes>& axes) {
-    return axes ? chainerx::Squeeze(x, *axes) : chainerx::Squeeze(x);
 }
 
 Array Unsqueeze(const Array& x, const Ints& axes) {
@@ -103,31 +110,7 @@ Arrays Split(const Array& x, const std::optional<Ints>& split, int8_t axis, Outp
     if (static_cast<int64_t>(sizes.size()) != count.value) {
         throw ModelError{"it has ", sizes.size(), " sizes for ", count.value, " outputs"};
     }
-    Arrays ys;
-    int64_t begin = 0;
-    for (int64_t size : sizes) {
-        if (size < 0 || size > length - begin) throw ModelError{"the sizes do not add up to ", length};
-        ys.push_back(SliceAxis(x, axis, begin, begin + size));
-        begin += size;
-    }
-    if (begin != length) throw ModelError{"the sizes do not add up to ", length};
-    return ys;
-}
-
-// As NumPy: the end of a slice with a negative step may lie before the axis.
-Slice MakeSlice(int64_t begin, int64_t end, int64_t step, int64_t length) {
-    if (step == 0) throw ModelError{"a step is zero"};
-    step = std::clamp(step, -length - 1, length + 1);
-    auto place = [length, step](int64_t i) {
-        if (i < 0) i = i < -length ? -1 : i + length;
-        if (i < 0) return step < 0 ? int64_t{-1} : int64_t{0};
-        return std::min(i, step < 0 ? length - 1 : length);
-    };
-    Slice slice{place(begin), std::nullopt, step};
-    int64_t stop = place(end);
-    if (stop >= 0) slice.stop = stop;
-    if (*slice.start < 0) slice = {0, 0, 1};  // before the axis: nothing
-    return slice;
+    return SplitAxis(x, axis, sizes);
 }
 
 Array SliceAxes(const Array& x, const Ints& starts, const Ints& ends, const std::optional<Ints>& axes,
@@ -142,7 +125,10 @@ Array SliceAxes(const Array& x, const Ints& starts, const Ints& ends, const std:
     for (size_t i = 0; i < starts.size(); ++i) {
         int8_t axis = CheckAxis(on[i], x.ndim());
         if (!seen.insert(axis).second) throw ModelError{"axis ", on[i], " is given twice"};
-        indices[axis] = MakeSlice(starts[i], ends[i], by[i], x.shape()[axis]);
+        if (by[i] == 0) throw ModelError{"a step is zero"};
+        // NumPy's rules fit, also for an end before the axis. Longer steps reach nothing else, and could overflow.
+        int64_t most = x.shape()[axis] + 1;
+        indices[axis] = Slice{starts[i], ends[i], std::clamp(by[i], -most, most)};
     }
     return At(x, indices);
 }
@@ -175,16 +161,16 @@ Array Expand(const Array& x, const Ints& shape) {
 enum class Padding { kConstant, kReflect, kEdge, kWrap };
 
 // Opset 1 calls the widths paddings. Negative ones cut.
-Array Pad(const Array& x, const std::optional<Ints>& pads, const Array& value, const std::optional<Ints>& axes,
+Array Pad(const Array& x, const std::optional<Ints>& pads, const Array& value, const std::optional<Axes>& axes,
           const std::optional<Ints>& paddings, Padding padding, double fill) {
     Ints values = pads ? *pads : paddings.value_or(Ints{});
-    Ints on = axes.value_or(FirstInts(x.ndim()));
+    Axes on = axes.value_or(AxesBetween(0, x.ndim()));
     size_t count = on.size();
     if (values.size() != 2 * count) throw ModelError{values.size(), " widths for ", count, " axes"};
     Widths widths = NoWidths(x.ndim());
-    for (size_t i = 0; i < count; ++i) widths[CheckAxis(on[i], x.ndim())] = {values[i], values[count + i]};
+    for (size_t i = 0; i < count; ++i) widths[on[i]] = {values[i], values[count + i]};
     constexpr PadMode kModes[] = {PadMode::kConstant, PadMode::kReflect, PadMode::kEdge, PadMode::kWrap};
-    Scalar constant = padding == Padding::kConstant && value ? ReadScalar(value) : Scalar{fill};
+    Scalar constant = padding == Padding::kConstant && value ? AsScalar(value) : Scalar{fill};
     if (!IsFloat(x.dtype())) constant = Scalar{static_cast<int64_t>(constant)};
     return PadOrCut(x, widths, kModes[static_cast<int>(padding)], constant);
 }
@@ -268,20 +254,21 @@ Array NonZero(const Array& x) {
 
 Array Identity(const Array& x) { return x; }
 
-Array CenterCropPad(const Array& x, const Ints& sizes, const std::optional<Ints>& axes) {
-    Ints on = axes.value_or(FirstInts(x.ndim()));
+Array CenterCropPad(const Array& x, const Ints& sizes, const std::optional<Axes>& axes) {
+    Axes on = axes.value_or(AxesBetween(0, x.ndim()));
     if (on.size() != sizes.size()) throw ModelError{sizes.size(), " sizes for ", on.size(), " axes"};
     Widths widths = NoWidths(x.ndim());
     for (size_t i = 0; i < on.size(); ++i) {
-        int8_t axis = CheckAxis(on[i], x.ndim());
         if (sizes[i] < 0) throw ModelError{"a size is ", sizes[i]};
-        int64_t extra = sizes[i] - x.shape()[axis];
-        widths[axis] = {extra / 2, extra - extra / 2};
+        int64_t extra = sizes[i] - x.shape()[on[i]];
+        widths[on[i]] = {extra / 2, extra - extra / 2};
     }
     return PadOrCut(x, widths);
 }
 
-const Operator kArraysOperators[] = {
+}  // namespace
+
+const OperatorTable kArraysOperators = {
         {"CenterCropPad", Call<CenterCropPad>, "shape axes"},
         {"Concat", Call<Concat>, "axis", Purity::kPure, "", Operands::kMoved},
         {"DepthToSpace", Call<DepthToSpace>, "blocksize mode"},
@@ -299,15 +286,11 @@ const Operator kArraysOperators[] = {
         {"Slice", Call<SliceAxes>, "starts ends axes steps", Purity::kPure, "", Operands::kMoved},
         {"SpaceToDepth", Call<SpaceToDepth>, "blocksize mode"},
         {"Split", Call<Split>, "split axis", Purity::kPure, "", Operands::kMoved},
-        {"Squeeze", Call<SqueezeOf>, "axes", Purity::kPure, "", Operands::kMoved},
+        {"Squeeze", Call<chainerx::Squeeze>, "axes", Purity::kPure, "", Operands::kMoved},
         {"Tile", Call<Tile>, "repeats axis", Purity::kPure, "", Operands::kMoved},
-        {"Transpose", Call<TransposeOf>, "perm", Purity::kPure, "", Operands::kMoved},
+        {"Transpose", Call<chainerx::Transpose>, "perm", Purity::kPure, "", Operands::kMoved},
         {"Trilu", Call<Trilu>, "k upper"},
         {"Unsqueeze", Call<Unsqueeze>, "axes", Purity::kPure, "", Operands::kMoved},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Arrays)
 
 }  // namespace chainerx::onnx

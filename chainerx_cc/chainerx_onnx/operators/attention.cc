@@ -1,7 +1,6 @@
 // Attention.
 
 #include <cmath>
-#include <limits>
 
 #include "chainerx_onnx/operators/common.h"
 
@@ -56,15 +55,13 @@ struct Visibility {
     }
 };
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-Array HideWhereNot(const Array& scores, const Array& allowed) { return Where(allowed, scores, Scalar{kMinusInfinity}); }
+Array HideWhereNot(const Array& scores, const Array& allowed) { return Where(allowed, scores, Scalar{-kInfinity}); }
 
 // The softmax of the last axis, in which rows of minus infinity give zeros.
 Array SafeSoftmax(const Array& scores) {
-    auto last = static_cast<int8_t>(scores.ndim() - 1);
-    Array dead = Equal(AMax(scores, Axes{last}, true), Scalar{kMinusInfinity});
-    return Where(dead, Scalar{0}, Softmax(Where(dead, Scalar{0}, scores), Axes{last}));
+    Axes last{LastAxis(scores)};
+    Array dead = Equal(AMax(scores, last, true), Scalar{-kInfinity});
+    return Where(dead, Scalar{0}, Softmax(Where(dead, Scalar{0}, scores), last));
 }
 
 Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array& given_mask, const Array& past_key,
@@ -149,14 +146,12 @@ Array RotaryEmbedding(const Array& input, const Array& cos_cache, const Array& s
     return is_flat ? Reshape(y, input.shape()) : Transpose(y, Axes{0, 2, 1, 3});
 }
 
-const Operator kAttentionOperators[] = {
+}  // namespace
+
+const OperatorTable kAttentionOperators = {
         {"Attention", Call<AttentionNode>,
          "q_num_heads kv_num_heads qk_matmul_output_mode scale softcap softmax_precision"},
         {"RotaryEmbedding", Call<RotaryEmbedding>, "interleaved num_heads rotary_embedding_dim"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Attention)
 
 }  // namespace chainerx::onnx

@@ -55,8 +55,7 @@ private:
 
     // Parameters of the columns, which old files have as a vector.
     Array Rows(const char* name, const Array& x, int64_t width) const {
-        if (x.ndim() != 1) CheckShape(name, x, Shape{columns_, width});
-        if (x.ndim() == 1) CheckShape(name, x, Shape{columns_ * width});
+        CheckShape(name, x, x.ndim() == 1 ? Shape{columns_ * width} : Shape{columns_, width});
         return Reshape(x, Shape{columns_, width});
     }
 
@@ -112,10 +111,6 @@ Kernel BlockProduct(const Node& node) {
     return [matrix](const Inputs& in) { return matrix(in[0]); };
 }
 
-const Operator kBlockProductsOperators[] = {
-        {"MatMulNBits", MatMulNBits, "", Purity::kPure, "com.microsoft"},
-};
-
 }  // namespace
 
 const Operator kBlockProduct{"BlockProduct", BlockProduct};
@@ -124,6 +119,8 @@ bool IsBlockProduct(const Node& node) {
     return node.op == &kBlockProduct || (node.op != nullptr && node.op->make == &MatMulNBits);
 }
 
-CHAINERX_ONNX_FAMILY(BlockProducts)
+const OperatorTable kBlockProductsOperators = {
+        {"MatMulNBits", MatMulNBits, "", Purity::kPure, "com.microsoft"},
+};
 
 }  // namespace chainerx::onnx

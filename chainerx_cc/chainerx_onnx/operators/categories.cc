@@ -1,11 +1,9 @@
 // Categories as numbers, strings, columns and maps.
 
 #include <algorithm>
-#include <cstdio>
 
 #include "chainerx_onnx/operators/common.h"
 #include "chainerx_onnx/operators/key_table.h"
-#include "chainerx_onnx/operators/text.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -14,7 +12,6 @@ namespace {
 struct LookUp {
     LookUp(const Value& keys, Value values_of_keys, Value missing_value)
         : table{keys}, values{std::move(values_of_keys)}, missing{std::move(missing_value)} {
-        if (!values) throw ModelError{"it has no values"};
         if (ShapeOfElements(values).GetTotalSize() != table.size()) {
             throw ModelError{"it has ", table.size(), " keys and ", ShapeOfElements(values).GetTotalSize(), " values"};
         }
@@ -29,8 +26,6 @@ struct LookUp {
     Value missing;
 };
 
-Array One(int64_t value) { return IntsArray({value}); }
-
 // The default of a node for values of the kind of a list.
 Value DefaultFor(const Node& node, const Value& list) {
     if (node.Has("default_tensor")) {
@@ -40,13 +35,13 @@ Value DefaultFor(const Node& node, const Value& list) {
         return value.array() ? ToDevice(value.array(), HostDevice()) : value;
     }
     if (list.As<Strings>() != nullptr) return VectorOf({node.String("default_string")});
-    if (!IsFloat(list.array().dtype())) return One(node.Int("default_int64"));
+    if (!IsFloat(list.array().dtype())) return IntsArray({node.Int("default_int64")});
     return Full(Shape{1}, Scalar{node.Float("default_float")}, list.array().dtype(), HostDevice());
 }
 
 // Between strings and integers, whichever the input is.
 Kernel BothWays(const Node& node, const Value& strings, const Value& integers) {
-    LookUp to_integers{strings, integers, One(node.Int("default_int64"))};
+    LookUp to_integers{strings, integers, IntsArray({node.Int("default_int64")})};
     LookUp to_strings{integers, strings, VectorOf({node.String("default_string")})};
     Device* device = &node.device();
     return [to_integers, to_strings, device](const Inputs& in) {
@@ -105,9 +100,7 @@ const Map& MapOf(const Value& value) {
 }
 
 Kernel ZipMap(const Node& node) {
-    bool is_text = node.Has("classlabels_strings");
-    Value keys = is_text ? VectorOf(node.Strings("classlabels_strings"))
-                         : Value{IntsArray(node.IntsOrNone("classlabels_int64s"))};
+    Value keys = StringsOrInts(node, "classlabels_strings", "classlabels_int64s");
     int64_t count = ShapeOfElements(keys).GetTotalSize();
     return [keys, count](const Inputs& in) {
         Array x = Cast(ToDevice(in[0], HostDevice()), Dtype::kFloat32);
@@ -128,15 +121,11 @@ Value RowOf(const Map& map, const KeyTable& vocabulary) {
     for (size_t i = 0; i < found.size(); ++i) {
         if (found[i] >= 0) places[found[i]] = static_cast<int64_t>(i);
     }
-    Shape shape{1, vocabulary.size()};
-    if (map.values.As<Strings>() != nullptr) return ItemsAt(map.values, places, shape, VectorOf({""}), HostDevice());
-    return ItemsAt(map.values, places, shape, One(0), HostDevice());
+    return ItemsAt(map.values, places, Shape{1, vocabulary.size()}, BlankOf(map.values), HostDevice());
 }
 
 Kernel DictVectorizer(const Node& node) {
-    bool is_text = node.Has("string_vocabulary");
-    KeyTable vocabulary{is_text ? VectorOf(node.Strings("string_vocabulary"))
-                                : Value{IntsArray(node.IntsOrNone("int64_vocabulary"))}};
+    KeyTable vocabulary{StringsOrInts(node, "string_vocabulary", "int64_vocabulary")};
     if (vocabulary.size() == 0) throw ModelError{"it has no vocabulary"};
     Device* device = &node.device();
     return [vocabulary, device](const Inputs& in) {
@@ -161,11 +150,7 @@ Value Texts(const Value& values) {
     if (values.As<Strings>() != nullptr) return values;
     Array host = InHostMemory(values.array());
     std::vector<std::string> items;
-    for (int64_t i = 0; i < host.GetTotalSize(); ++i) {
-        char buffer[400];
-        std::snprintf(buffer, sizeof(buffer), "%f", host.data<double>()[i]);
-        items.emplace_back(buffer);
-    }
+    for (int64_t i = 0; i < host.GetTotalSize(); ++i) items.push_back(std::to_string(host.data<double>()[i]));
     return VectorOf(std::move(items));
 }
 
@@ -188,12 +173,12 @@ Value CastMap(const Value& x, MapCast cast, MapForm form, int64_t max_map, Devic
             places[keys[i]] = static_cast<int64_t>(i);
         }
     }
-    Shape shape{1, static_cast<int64_t>(places.size())};
-    Value missing = cast == MapCast::kString ? VectorOf({""}) : Value{One(0)};
-    return ItemsAt(values, places, shape, missing, device);
+    return ItemsAt(values, places, Shape{1, static_cast<int64_t>(places.size())}, BlankOf(values), device);
 }
 
-const Operator kCategoriesOperators[] = {
+}  // namespace
+
+const OperatorTable kCategoriesOperators = {
         {"CastMap", Call<CastMap>, "cast_to map_form max_map", Purity::kPure, kLearning, Operands::kValues},
         {"CategoryMapper", CategoryMapper, "", Purity::kPure, kLearning, Operands::kValues},
         {"DictVectorizer", DictVectorizer, "", Purity::kPure, kLearning, Operands::kValues},
@@ -201,9 +186,5 @@ const Operator kCategoriesOperators[] = {
         {"OneHotEncoder", OneHotEncoder, "", Purity::kPure, kLearning, Operands::kValues},
         {"ZipMap", ZipMap, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Categories)
 
 }  // namespace chainerx::onnx

@@ -26,22 +26,24 @@ inline int64_t SizeOf(const Shape& shape, int begin, int end) {
 
 inline std::vector<int64_t> ToVector(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
-// The least number of a dtype; of floating point numbers, minus infinity.
-inline Scalar Lowest(Dtype dtype) {
-    return VisitDtype(dtype, [](auto tag) -> Scalar {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The greatest or the least number of a dtype; of floating point numbers, an infinity.
+inline Scalar LimitOf(Dtype dtype, bool is_greatest) {
+    return VisitDtype(dtype, [is_greatest](auto tag) -> Scalar {
         using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T>) return Scalar{std::numeric_limits<T>::min()};
-        return Scalar{-std::numeric_limits<double>::infinity()};
+        using Limits = std::numeric_limits<T>;
+        if constexpr (std::is_integral_v<T>) return Scalar{is_greatest ? Limits::max() : Limits::min()};
+        return Scalar{is_greatest ? kInfinity : -kInfinity};
     });
 }
 
-// The greatest number.
-inline Scalar Greatest(Dtype dtype) {
-    return VisitDtype(dtype, [](auto tag) -> Scalar {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T>) return Scalar{std::numeric_limits<T>::max()};
-        return Scalar{std::numeric_limits<double>::infinity()};
-    });
+inline int8_t LastAxis(const Array& x) { return static_cast<int8_t>(x.ndim() - 1); }
+
+inline Axes AxesBetween(int begin, int end) {
+    Axes axes;
+    for (int i = begin; i < end; ++i) axes.push_back(static_cast<int8_t>(i));
+    return axes;
 }
 
 // 0, 1, 2, ...
@@ -90,6 +92,10 @@ inline Array PadAxis(const Array& x, int axis, int64_t before, int64_t behind) {
 inline Array InHostMemory(const Array& a, Dtype dtype = Dtype::kFloat64) {
     return AsContiguous(Cast(ToDevice(a, HostDevice()), dtype));
 }
+inline std::vector<double> ReadDoubles(const Array& a) {
+    Array host = InHostMemory(a);
+    return {host.data<double>(), host.data<double>() + host.GetTotalSize()};
+}
 inline Array EmptyInHostMemory(const Shape& shape) { return Empty(shape, Dtype::kFloat64, HostDevice()); }
 // Their result, with the dtype of x and where it is.
 inline Array Like(const Array& x, const Array& result) { return ToDevice(Cast(result, x.dtype()), x.device()); }
@@ -100,13 +106,10 @@ Kernel Unary(const Node&) {
     return [](const Inputs& in) { return kFunction(in[0]); };
 }
 
-// The element of an array with one element.
-inline Scalar ReadScalar(const Array& a) { return AsScalar(a); }
-
 // Elements of x at indices along an axis, in the shape of the indices (gathering.cc).
-Array TakeAlong(const Array& x, const Array& indices, int axis);
-// Their places in the flattened array of the given shape.
-std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int axis);
+Array TakeAlong(const Array& x, const Array& indices, int8_t axis);
+// Parts of an axis (arrays.cc). Raises ModelError if the sizes do not add up to its length.
+Arrays SplitAxis(const Array& x, int axis, const Ints& sizes);
 
 // x as a matrix: the axes before one, which may be the last plus one, and the others.
 inline Array AsMatrix(const Array& x, int64_t axis) {

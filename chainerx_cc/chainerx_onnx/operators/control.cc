@@ -11,7 +11,7 @@ using Body = std::shared_ptr<const Plan>;
 bool IsTrue(const Array& a) {
     if (!a) throw ModelError{"the condition is missing"};
     if (a.GetTotalSize() != 1) throw ModelError{"the condition has the shape ", a.shape()};
-    return static_cast<bool>(ReadScalar(a));
+    return static_cast<bool>(AsScalar(a));
 }
 
 Kernel If(const Node& node) {
@@ -53,7 +53,7 @@ Kernel Loop(const Node& node) {
     Device* device = &node.device();
     return [body, carried, device](const Inputs& in) {
         bool on = !in.Has(1) || IsTrue(in[1]);
-        int64_t most = in.Has(0) ? static_cast<int64_t>(ReadScalar(in[0])) : INT64_MAX;
+        int64_t most = in.Has(0) ? static_cast<int64_t>(AsScalar(in[0])) : INT64_MAX;
         Values values = in.ValuesFrom(0);
         std::vector<Values> scanned(body->output_count() - 1 - carried);
         for (int64_t i = 0; on && i < most; ++i) {
@@ -84,9 +84,9 @@ struct ScanAttributes {
             body->output_count() < inputs - count) {
             throw ModelError{"the body has ", body->input_count() - captured, " inputs for ", inputs};
         }
+        for (Ints* each : {&axes, &directions}) each->resize(count);
+        for (Ints* each : {&out_axes, &out_directions}) each->resize(body->output_count());
     }
-
-    static int64_t At(const Ints& values, size_t i) { return i < values.size() ? values[i] : 0; }
 
     // `values`: states, scanned inputs, captured values.
     Values Run(Values values) const {
@@ -96,15 +96,15 @@ struct ScanAttributes {
         int64_t length = -1;
         for (size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i]) throw ModelError{"an input is missing"};
-            inputs[i] = Moveaxis(inputs[i], Axes{CheckAxis(At(axes, i), inputs[i].ndim())}, Axes{0});
+            inputs[i] = Moveaxis(inputs[i], Axes{CheckAxis(axes[i], inputs[i].ndim())}, Axes{0});
             if (length >= 0 && inputs[i].shape()[0] != length) throw ModelError{"the inputs differ in their lengths"};
             length = inputs[i].shape()[0];
         }
         std::vector<Values> scanned(body->output_count() - n_states);
         for (int64_t t = 0; t < length; ++t) {
             for (size_t i = 0; i < inputs.size(); ++i) {
-                int64_t place = At(directions, i) != 0 ? length - 1 - t : t;
-                values[n_states + i] = chainerx::At(inputs[i], {place});
+                int64_t place = directions[i] != 0 ? length - 1 - t : t;
+                values[n_states + i] = At(inputs[i], {place});
             }
             Values ys = body->Run(values);
             std::copy_n(ys.begin(), n_states, values.begin());
@@ -113,8 +113,8 @@ struct ScanAttributes {
         Values out{values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n_states)};
         Arrays stacked = StackAll(scanned, inputs[0].device());
         for (size_t j = 0; j < stacked.size(); ++j) {
-            Array y = At(out_directions, j) != 0 ? Flip(stacked[j], Axes{0}) : stacked[j];
-            out.emplace_back(Moveaxis(y, Axes{0}, Axes{CheckAxis(At(out_axes, j), y.ndim())}));
+            Array y = out_directions[j] != 0 ? Flip(stacked[j], Axes{0}) : stacked[j];
+            out.emplace_back(Moveaxis(y, Axes{0}, Axes{CheckAxis(out_axes[j], y.ndim())}));
         }
         return out;
     }
@@ -154,14 +154,12 @@ Kernel Scan(const Node& node) {
     };
 }
 
-const Operator kControlOperators[] = {
+}  // namespace
+
+const OperatorTable kControlOperators = {
         {"If", If, "", Purity::kRandom, "", Operands::kValues},
         {"Loop", Loop, "", Purity::kRandom, "", Operands::kValues},
         {"Scan", Scan, "", Purity::kRandom, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Control)
 
 }  // namespace chainerx::onnx

@@ -10,66 +10,55 @@ namespace {
 // The input of a convolution that the planner has joined with a sum: it is added to the result.
 constexpr int kAddend = 3;
 
-Array Convolve(const Array& x, const Array& w, const std::optional<Array>& b, const WindowAttributes& attributes,
-               int64_t groups) {
-    Windows windows = Windows::OfKernel(attributes, x.shape(), w.shape());
-    bool is_plain = windows.IsSymmetric();
-    Array padded = is_plain ? x : PadSpatial(x, windows.before, windows.behind);
-    PerAxis pad = is_plain ? Sizes(windows.before) : PerAxis{0};
-    return Conv(padded, w, b, Sizes(windows.strides), pad, false, groups, Sizes(windows.dilations));
-}
-
 Kernel ConvNode(const Node& node) {
     WindowAttributes attributes{node};
     int64_t groups = node.Int("group");
-    auto kernel_shape = node.OptionalInts("kernel_shape");
     Array w = node.Constant(1);
     Array b = node.Constant(2);
     auto rectify = [relu = node.relu, most = node.most](const Array& y) { return relu ? ClippedRelu(y, most) : y; };
     bool is_fixed = attributes.auto_pad == WindowAttributes::kNotSet || attributes.auto_pad == WindowAttributes::kValid;
     if (w && (b || !node.HasInput(2)) && is_fixed && w.ndim() >= 2 && IsFloat(w.dtype())) {
-        CheckKernelShape(kernel_shape, w.shape());
-        // The sizes of the input do not matter here.
-        Windows windows = Windows::OfKernel(attributes, w.shape(), w.shape());
-        auto is_negative = [](int64_t n) { return n < 0; };
-        if (std::none_of(windows.before.begin(), windows.before.end(), is_negative) &&
-            std::none_of(windows.behind.begin(), windows.behind.end(), is_negative)) {
-            ConvOptions options;
-            options.stride = Sizes(windows.strides);
-            options.pad = Sizes(windows.before);
-            options.end_pad = Sizes(windows.behind);
-            options.dilate = Sizes(windows.dilations);
-            options.groups = groups;
-            options.use_relu = node.relu;
-            options.most = node.most;
-            PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
-            node.Consume(1);
-            node.Consume(2);
-            if (!node.HasInput(kAddend)) return [convolution](const Inputs& in) { return convolution(in[0]); };
-            PackedConvolution plain = convolution.WithoutRelu();
-            return [convolution, plain, rectify](const Inputs& in) {
-                const Array& addend = in[kAddend];
-                if (addend.shape() == convolution.OutShape(in[0].shape())) return convolution(in[0], addend);
-                return rectify(plain(in[0]) + addend);
-            };
-        }
+        Windows windows = Windows::OfKernel(attributes, w.shape());
+        ConvOptions options;
+        options.stride = Sizes(windows.strides);
+        options.pad = Sizes(windows.before);
+        options.end_pad = Sizes(windows.behind);
+        options.dilate = Sizes(windows.dilations);
+        options.groups = groups;
+        options.use_relu = node.relu;
+        options.most = node.most;
+        PackedConvolution convolution{AsContiguous(w), b ? std::optional{AsContiguous(b)} : std::nullopt, options};
+        node.Consume(1);
+        node.Consume(2);
+        if (!node.HasInput(kAddend)) return [convolution](const Inputs& in) { return convolution(in[0]); };
+        PackedConvolution plain = convolution.WithoutRelu();
+        return [convolution, plain, rectify](const Inputs& in) {
+            const Array& addend = in[kAddend];
+            if (addend.shape() == convolution.OutShape(in[0].shape())) return convolution(in[0], addend);
+            return rectify(plain(in[0]) + addend);
+        };
     }
-    return [attributes, groups, kernel_shape, rectify](const Inputs& in) {
-        CheckKernelShape(kernel_shape, in[1].shape());
-        Array y = Convolve(in[0], in[1], in.Optional(2), attributes, groups);
+    return [attributes, groups, rectify](const Inputs& in) {
+        Windows windows = Windows::OfKernel(attributes, in[0].shape(), in[1].shape());
+        bool is_plain = windows.IsSymmetric();
+        Array x = is_plain ? in[0] : PadSpatial(in[0], windows.before, windows.behind);
+        Array y = Conv(x, in[1], in.Optional(2), Sizes(windows.strides), is_plain ? Sizes(windows.before) : PerAxis{0},
+                       false, groups, Sizes(windows.dilations));
         return rectify(in.Has(kAddend) ? y + in[kAddend] : y);
     };
 }
 
 Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Array>& b,
-                        const WindowAttributes& attributes, int64_t groups, const std::optional<Ints>& kernel_shape,
-                        const std::optional<Ints>& padding, const std::optional<Ints>& output_shape) {
-    CheckKernelShape(kernel_shape, w.shape());
+                        const WindowAttributes& attributes, int64_t groups, const std::optional<Ints>& padding,
+                        const std::optional<Ints>& output_shape) {
     Windows windows = Windows::OfKernel(attributes, x.shape(), w.shape());
     size_t count = windows.count();
     Ints extra = Spread(padding.value_or(Ints{}), count, 0);
     Ints full;
-    for (size_t i = 0; i < count; ++i) full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
+    for (size_t i = 0; i < count; ++i) {
+        full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
+        windows.behind[i] -= extra[i];
+    }
     Ints wanted;
     if (output_shape) {
         if (output_shape->size() < count) throw ModelError{"its output_shape has ", output_shape->size(), " values"};
@@ -82,9 +71,9 @@ Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Arra
         int64_t total = full[i] + extra[i] - wanted[i];
         int64_t less = total >> 1;  // rounds down, also if the output is larger
         windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
-        windows.behind[i] = total - windows.before[i];
+        windows.behind[i] = full[i] - wanted[i] - windows.before[i];
     }
-    bool is_plain = windows.IsSymmetric() && std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; });
+    bool is_plain = windows.IsSymmetric();
     Ints pad = is_plain ? windows.before : Ints(count, 0);
     Ints size = full;
     for (size_t i = 0; i < count; ++i) size[i] -= 2 * pad[i];
@@ -92,7 +81,6 @@ Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Arra
     Array y = ConvTranspose(x, w, is_plain ? b : std::nullopt, Sizes(windows.strides), Sizes(pad), Sizes(size), groups,
                             Sizes(windows.dilations));
     if (is_plain) return y;
-    for (size_t i = 0; i < count; ++i) windows.behind[i] -= extra[i];
     y = CropSpatial(y, windows.before, windows.behind);
     return b ? y + AsAxis(*b, static_cast<int64_t>(count)) : y;
 }
@@ -139,15 +127,13 @@ Array Col2Im(const Array& x, const Ints& image, const Ints& block, const WindowA
     return Reshape(CropSpatial(y, windows.before, windows.behind), out);
 }
 
-const Operator kConvolutionsOperators[] = {
+}  // namespace
+
+const OperatorTable kConvolutionsOperators = {
         {"CausalConvWithState", Call<CausalConvWithState>, "activation"},
         {"Col2Im", Call<Col2Im>, "image_shape block_shape"},
         {"Conv", ConvNode},
-        {"ConvTranspose", Call<ConvTransposeNode>, "group kernel_shape output_padding output_shape"},
+        {"ConvTranspose", Call<ConvTransposeNode>, "group output_padding output_shape"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Convolutions)
 
 }  // namespace chainerx::onnx

@@ -1,6 +1,5 @@
 // Arithmetic, comparisons, logic and functions of each element.
 
-#include <cmath>
 #include <numeric>
 
 #include "chainerx_onnx/operators/common.h"
@@ -31,7 +30,7 @@ Array Mean(const Arrays& xs) { return Combined<Add>(xs) / Scalar{static_cast<int
 Kernel Pow(const Node& node) {
     LegacyBroadcast align{node};
     if (Array exponent = node.Constant(1); exponent && exponent.GetTotalSize() == 1 && exponent.ndim() == 0) {
-        Scalar e = ReadScalar(exponent);
+        Scalar e = AsScalar(exponent);
         return [e](const Inputs& in) {
             return IsFloat(in[0].dtype()) ? Power(in[0], e)
                                           : Cast(Power(Cast(in[0], Dtype::kFloat64), e), in[0].dtype());
@@ -73,7 +72,9 @@ Array IsInf(const Array& x, bool negative, bool positive) {
 
 Array WhereOf(const Array& condition, const Array& x, const Array& y) { return chainerx::Where(condition, x, y); }
 
-const Operator kElementwiseOperators[] = {
+}  // namespace
+
+const OperatorTable kElementwiseOperators = {
         {"Abs", Unary<Absolute>},
         {"Acos", Unary<Arccos>},
         {"Acosh", Unary<Arccosh>},
@@ -125,9 +126,5 @@ const Operator kElementwiseOperators[] = {
         {"Where", Call<WhereOf>, "", Purity::kPure, "", Operands::kMoved},
         {"Xor", Binary<LogicalXor>},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Elementwise)
 
 }  // namespace chainerx::onnx

@@ -13,16 +13,10 @@ Array ArrayFeatureExtractor(const Array& x, const Array& indices) {
 
 Array Binarizer(const Array& x, double threshold) { return Cast(Greater(x, Scalar{threshold}), x.dtype()); }
 
-// Floats of an attribute as a vector of a dtype.
-Array Vector(const std::vector<float>& values, Dtype dtype, Device& device) {
-    Array host = FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kFloat32, values.data(), HostDevice());
-    return ToDevice(Cast(host, dtype), device);
-}
-
 Array Scaler(const Array& x, const std::vector<float>& offset, const std::vector<float>& scale, Device& device) {
     Array y = Cast(x, Dtype::kFloat64);
-    if (!offset.empty()) y = y - Vector(offset, Dtype::kFloat64, device);
-    if (!scale.empty()) y = y * Vector(scale, Dtype::kFloat64, device);
+    if (!offset.empty()) y = y - ToDevice(FloatsArray(offset), device);
+    if (!scale.empty()) y = y * ToDevice(FloatsArray(scale), device);
     return Cast(y, Dtype::kFloat32);
 }
 
@@ -32,7 +26,7 @@ Array Normalizer(const Array& input, Norm norm) {
     if (input.ndim() == 0) throw ModelError{"the features have no dimension"};
     Array x = Cast(input, Dtype::kFloat32);
     if (x.GetTotalSize() == 0) return x;
-    Axes last{static_cast<int8_t>(x.ndim() - 1)};
+    Axes last{LastAxis(x)};
     Array size;
     if (norm == Norm::kMax) size = AMax(Absolute(x), last, true);
     if (norm == Norm::kL1) size = Sum(Absolute(x), last, true);
@@ -40,30 +34,14 @@ Array Normalizer(const Array& input, Norm norm) {
     return x / Where(Equal(size, Scalar{0}), OnesLike(size), size);
 }
 
-// What replaces a value, for floats and for integers.
-struct Replacement {
-    explicit Replacement(const Node& node)
-        : replaced_float{node.Float("replaced_value_float")},
-          replaced_integer{node.Int("replaced_value_int64")},
-          floats{node.FloatsOrNone("imputed_value_floats")},
-          integers{node.IntsOrNone("imputed_value_int64s")} {}
-    double replaced_float;
-    int64_t replaced_integer;
-    std::vector<float> floats;
-    Ints integers;
-};
-
-Array Imputer(const Array& x, const Replacement& by, Device& device) {
+Array Imputer(const Array& x, double replaced_float, int64_t replaced_integer, const std::vector<float>& floats,
+              const std::optional<Ints>& integers, Device& device) {
     bool is_float = IsFloat(x.dtype());
-    if (is_float ? by.floats.empty() : by.integers.empty()) {
-        throw ModelError{"there are no imputed values for ", x.dtype()};
-    }
-    Array values =
-            is_float ? Vector(by.floats, x.dtype(), device) : ToDevice(Cast(IntsArray(by.integers), x.dtype()), device);
-    Array missing = is_float && std::isnan(by.replaced_float) ? IsNan(x)
-                    : is_float                                ? Equal(x, Scalar{by.replaced_float})
-                                                              : Equal(x, Scalar{by.replaced_integer});
-    return Where(missing, values, x);
+    Array values = is_float ? FloatsArray(floats) : IntsArray(integers.value_or(Ints{}));
+    if (values.GetTotalSize() == 0) throw ModelError{"there are no imputed values for ", x.dtype()};
+    Scalar replaced = is_float ? Scalar{replaced_float} : Scalar{replaced_integer};
+    Array missing = is_float && std::isnan(replaced_float) ? IsNan(x) : Equal(x, replaced);
+    return Where(missing, ToDevice(Cast(values, x.dtype()), device), x);
 }
 
 // A matrix of so many columns: the first ones, or all and zeros.
@@ -86,17 +64,17 @@ Array FeatureVectorizer(const Arrays& xs, const std::optional<Ints>& sizes) {
     return Concatenate(parts, 1);
 }
 
-const Operator kFeaturesOperators[] = {
+}  // namespace
+
+const OperatorTable kFeaturesOperators = {
         {"ArrayFeatureExtractor", Call<ArrayFeatureExtractor>, "", Purity::kPure, kLearning, Operands::kMoved},
         {"Binarizer", Call<Binarizer>, "threshold", Purity::kPure, kLearning},
         {"FeatureVectorizer", Call<FeatureVectorizer>, "inputdimensions", Purity::kPure, kLearning},
-        {"Imputer", Call<Imputer>, "", Purity::kPure, kLearning},
+        {"Imputer", Call<Imputer>,
+         "replaced_value_float replaced_value_int64 imputed_value_floats imputed_value_int64s", Purity::kPure,
+         kLearning},
         {"Normalizer", Call<Normalizer>, "norm", Purity::kPure, kLearning},
         {"Scaler", Call<Scaler>, "offset scale", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Features)
 
 }  // namespace chainerx::onnx

@@ -1,45 +1,21 @@
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "chainerx/ops/packed_linear.h"
-#include "chainerx/ops/packed_recurrent.h"
 #include "chainerx/ops/rnn.h"
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
 
+// What a direction begins with: `count` states (batch, units) of the inputs from 5 on, whose shape is `shape`
+// (directions, batch, units), or zeros. `layout`: the node's attribute, which puts the batch first.
+Arrays InitialStates(const Inputs& in, int count, bool layout, int64_t direction, const Shape& shape, Dtype dtype);
+
+// What a layer gives. `parts`: of the directions, the outputs (length, batch, units), and each of the final states.
+Arrays StackDirections(const std::vector<Arrays>& parts, bool layout);
+
 // A recurrent layer of constant weights and the usual activations, whose steps ChainerX runs in one kernel, after one
-// product of all inputs.
-class FusedRecurrent {
-public:
-    // None if the node is no such layer for another reason than its activations.
-    static std::optional<FusedRecurrent> Of(const Node& node, RnnKind kind, const std::vector<bool>& reversed);
-
-    Arrays operator()(const Inputs& in) const;
-
-private:
-    struct Direction {
-        bool is_reversed;
-        PackedLinear project;
-        std::shared_ptr<const PackedRecurrent> packed;  // the recurrent matrix; or null
-        Array recurrent;                                // (gates units, units), if it is not packed
-        Array bias;                                     // of the recurrent part, GRU only
-    };
-
-    FusedRecurrent(const Node& node, RnnKind kind, const std::vector<bool>& reversed);
-    // Adds what one direction gives to outputs: (length, batch, units), and states (batch, units).
-    void Run(const Direction& direction, const Array& x, const Arrays& states, std::vector<Arrays>* outputs) const;
-
-    RnnKind kind_;
-    bool layout_;
-    bool resets_first_;  // a GRU whose reset gate comes before the product
-    int64_t inner_;
-    int64_t units_;
-    Dtype dtype_;
-    std::vector<Direction> directions_;
-};
+// product of all inputs. No kernel if the node is no such layer for another reason than its activations.
+Kernel FuseRecurrent(const Node& node, RnnKind kind, const std::vector<bool>& reversed);
 
 }  // namespace chainerx::onnx

@@ -8,14 +8,16 @@
 
 namespace chainerx::onnx {
 
+namespace {
+
 // Flat places in an array of the shape of `indices`, for indices along one axis of an array of shape `shape`.
-std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int axis) {
+Ints PlacesAlong(const Array& indices, const Shape& shape, int axis) {
     if (indices.ndim() != shape.ndim()) throw ModelError{"the indices have the shape ", indices.shape()};
     for (int i = 0; i < shape.ndim(); ++i) {
         if (i != axis && indices.shape()[i] > shape[i])
             throw ModelError{"the indices have the shape ", indices.shape()};
     }
-    std::vector<int64_t> places = ReadInts(indices);
+    Ints places = ReadInts(indices);
     Shape count{};
     count.resize(shape.ndim(), 0);
     for (int64_t& place : places) {
@@ -36,9 +38,10 @@ std::vector<int64_t> PlacesAlong(const Array& indices, const Shape& shape, int a
     return places;
 }
 
-Array TakeAlong(const Array& x, const Array& indices, int axis) {
-    std::vector<int64_t> places = PlacesAlong(indices, x.shape(), axis);
-    return Reshape(Take(Ravel(x), places, 0), indices.shape());
+}  // namespace
+
+Array TakeAlong(const Array& x, const Array& indices, int8_t axis) {
+    return Reshape(Take(Ravel(x), PlacesAlong(indices, x.shape(), axis), 0), indices.shape());
 }
 
 namespace {
@@ -56,14 +59,11 @@ Kernel Gather(const Node& node) {
     return [axis](const Inputs& in) { return Take(in[0], in[1], CheckAxis(axis, in[0].ndim())); };
 }
 
-Array GatherElements(const Array& x, const Array& indices, int8_t axis) { return TakeAlong(x, indices, axis); }
-
 // Flat places, in units of the blocks behind them, of points of the first axes from the last axis of `indices`.
 struct Points {
-    std::vector<int64_t> places;
-    Shape shape;    // of the points
-    int64_t block;  // elements at each
-    Shape rest;     // of the block
+    Ints places;
+    Shape shape;  // of the points
+    Shape rest;   // of the block at each
 };
 
 Points ReadPoints(const Array& indices, const Shape& shape, int batch_dims) {
@@ -75,20 +75,16 @@ Points ReadPoints(const Array& indices, const Shape& shape, int batch_dims) {
         throw ModelError{"the indices are for ", width, " axes, and the shape is ", shape};
     }
     Points out;
-    out.shape = indices.shape();
-    out.shape.pop_back();
+    out.shape = Shape{indices.shape().begin(), indices.shape().end() - 1};
     for (int i = 0; i < batch_dims; ++i) {
         if (out.shape[i] != shape[i]) throw ModelError{"the indices have the shape ", indices.shape()};
     }
-    int end = batch_dims + static_cast<int>(width);
-    for (int i = end; i < shape.ndim(); ++i) out.rest.push_back(shape[i]);
-    out.block = out.rest.GetTotalSize();
-    std::vector<int64_t> values = ReadInts(indices);
+    out.rest = Shape{shape.begin() + batch_dims + width, shape.end()};
+    Ints values = ReadInts(indices);
     int64_t n = out.shape.GetTotalSize();
     int64_t per_batch = std::max<int64_t>(SizeOf(out.shape, batch_dims, out.shape.ndim()), 1);
     for (int64_t i = 0; i < n; ++i) {
         int64_t flat = i / per_batch;
-        if (batch_dims == 0) flat = 0;
         for (int64_t j = 0; j < width; ++j) {
             int64_t length = shape[batch_dims + j];
             int64_t at = values[i * width + j];
@@ -110,14 +106,13 @@ Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
     Shape shape = points.shape;
     for (int64_t n : points.rest) shape.push_back(n);
     if (shape.GetTotalSize() == 0) return Empty(shape, x.dtype(), x.device());
-    return Reshape(Take(InBlocks(x, points.block), points.places, 0), shape);
+    return Reshape(Take(InBlocks(x, points.rest.GetTotalSize()), points.places, 0), shape);
 }
 
 enum ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
-Array Scatter(const Array& x, const std::vector<int64_t>& places, int64_t block, const Array& updates,
-              ScatterReduction reduction) {
+Array Scatter(const Array& x, const Ints& places, int64_t block, const Array& updates, ScatterReduction reduction) {
     if (updates.GetTotalSize() != static_cast<int64_t>(places.size()) * block || updates.dtype() != x.dtype()) {
         throw ModelError{"the updates have the shape ", updates.shape(), " and the dtype ", updates.dtype()};
     }
@@ -155,7 +150,7 @@ Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int
 
 Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
     Points points = ReadPoints(indices, x.shape(), 0);
-    return Scatter(x, points.places, points.block, updates, reduction);
+    return Scatter(x, points.places, points.rest.GetTotalSize(), updates, reduction);
 }
 
 enum class WriteMode { kLinear, kCircular };
@@ -222,10 +217,12 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
             ToDevice(IntsArray(counts), device)};
 }
 
-const Operator kGatheringOperators[] = {
+}  // namespace
+
+const OperatorTable kGatheringOperators = {
         {"Compress", Call<Compress>, "axis", Purity::kPure, "", Operands::kMoved},
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
-        {"GatherElements", Call<GatherElements>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"GatherElements", Call<TakeAlong>, "axis", Purity::kPure, "", Operands::kMoved},
         {"GatherND", Call<GatherNd>, "batch_dims", Purity::kPure, "", Operands::kMoved},
         {"Scatter", Call<ScatterOld>, "axis", Purity::kPure, "", Operands::kMoved},
         {"ScatterElements", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
@@ -233,9 +230,5 @@ const Operator kGatheringOperators[] = {
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},
         {"Unique", Call<UniqueRows>, "axis sorted"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Gathering)
 
 }  // namespace chainerx::onnx

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "chainerx_onnx/operators/common.h"
+#include "chainerx_onnx/operators/key_table.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -12,37 +13,34 @@ Kernel Always(Value value) {
     return [value = std::move(value)](const Inputs&) { return value; };
 }
 
-Array Vector(const std::vector<float>& values, Device& device) {
-    return FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kFloat32, values.data(), device);
-}
-
 Kernel Constant(const Node& node) {
     Device& device = node.device();
     if (node.Has("value")) return Always(node.TensorOrStrings("value"));
-    if (node.Has("value_string")) return Always(Value::Of(onnx::Strings{Shape{}, {node.String("value_string")}}));
-    if (node.Has("value_strings")) {
-        const std::vector<std::string>& items = node.Strings("value_strings");
-        return Always(Value::Of(onnx::Strings{Shape{static_cast<int64_t>(items.size())}, items}));
-    }
-    if (node.Has("value_float"))
-        return Always(Full(Shape{}, Scalar{node.Float("value_float")}, Dtype::kFloat32, device));
-    if (node.Has("value_floats")) return Always(Vector(node.Floats("value_floats"), device));
-    if (node.Has("value_int")) return Always(Full(Shape{}, Scalar{node.Int("value_int")}, Dtype::kInt64, device));
+    if (node.Has("value_string")) return Always(Value::Of(Strings{Shape{}, {node.String("value_string")}}));
+    if (node.Has("value_strings")) return Always(VectorOf(node.Strings("value_strings")));
+    auto number = [&](const Scalar& x, Dtype dtype) { return Always(Full(Shape{}, x, dtype, device)); };
+    if (node.Has("value_float")) return number(Scalar{node.Float("value_float")}, Dtype::kFloat32);
+    if (node.Has("value_floats")) return Always(ToDevice(FloatsArray(node.Floats("value_floats")), device));
+    if (node.Has("value_int")) return number(Scalar{node.Int("value_int")}, Dtype::kInt64);
     if (node.Has("value_ints")) return Always(ToDevice(IntsArray(node.Ints("value_ints")), device));
     if (node.Has("sparse_value")) return Always(node.SparseTensor("sparse_value"));
     throw ModelError{"it has no value"};
 }
 
-Kernel ConstantOfShape(const Node& node) {
-    IntsParameter wanted{node, "input"};
-    Array value = node.Has("value") ? node.Tensor("value") : Zeros(Shape{1}, Dtype::kFloat32, node.device());
-    if (value.GetTotalSize() != 1) throw ModelError{"its value has ", value.GetTotalSize(), " elements"};
-    Scalar scalar = ReadScalar(value);
-    Dtype dtype = value.dtype();
-    Device* device = &node.device();
-    return [wanted, scalar, dtype, device](const Inputs& in) {
-        return Full(CheckedShape(wanted.Read(in), GetItemSize(dtype)), scalar, dtype, *device);
-    };
+// The only element of a tensor, or zero.
+struct FillValue {
+    explicit FillValue(const Node& node) {
+        Array value = node.Has("value") ? node.Tensor("value") : Zeros(Shape{1}, dtype, node.device());
+        if (value.GetTotalSize() != 1) throw ModelError{"its value has ", value.GetTotalSize(), " elements"};
+        scalar = AsScalar(value);
+        dtype = value.dtype();
+    }
+    Dtype dtype{Dtype::kFloat32};
+    Scalar scalar{0};
+};
+
+Array ConstantOfShape(const Ints& shape, const FillValue& fill, Device& device) {
+    return Full(CheckedShape(shape, GetItemSize(fill.dtype)), fill.scalar, fill.dtype, device);
 }
 
 Array EyeLike(const Array& x, const std::optional<Dtype>& dtype, int64_t k) {
@@ -54,10 +52,10 @@ Array EyeLike(const Array& x, const std::optional<Dtype>& dtype, int64_t k) {
 
 Array Range(const Array& start, const Array& limit, const Array& delta, Device& device) {
     Dtype dtype = start.dtype();
-    Scalar first = ReadScalar(start);
-    Scalar step = ReadScalar(delta);
+    Scalar first = AsScalar(start);
+    Scalar step = AsScalar(delta);
     if (static_cast<double>(step) == 0) throw ModelError{"the step of the range is zero"};
-    double span = static_cast<double>(ReadScalar(limit)) - static_cast<double>(first);
+    double span = static_cast<double>(AsScalar(limit)) - static_cast<double>(first);
     double count = std::ceil(span / static_cast<double>(step));
     if (!(count > 0)) return Empty(Shape{0}, dtype, device);
     if (count > 1e15) throw ModelError{"the range has ", count, " elements"};
@@ -68,13 +66,6 @@ Array Range(const Array& start, const Array& limit, const Array& delta, Device& 
 
 // Draws an array from a distribution with two parameters: low and high, or the mean and the scale.
 using Draw = Array (*)(const Shape&, double, double, Dtype, Device&);
-
-Array DrawNormal(const Shape& shape, double mean, double scale, Dtype dtype, Device& device) {
-    return RandomNormal(shape, mean, scale, dtype, device);
-}
-Array DrawUniform(const Shape& shape, double low, double high, Dtype dtype, Device& device) {
-    return RandomUniform(shape, low, high, dtype, device);
-}
 
 template <Draw kDraw>
 Array Random(Device& device, const Ints& shape, const std::optional<Dtype>& dtype, double first, double second) {
@@ -100,21 +91,19 @@ Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t cou
     return Cast(ArgMax(ExpandDims(Cast(x, Dtype::kFloat64), 1) + noise, 2), dtype.value_or(Dtype::kInt32));
 }
 
-const Operator kGeneratorsOperators[] = {
-        {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
-        {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
-        {"ConstantOfShape", ConstantOfShape},
-        {"EyeLike", Call<EyeLike>, "dtype k"},
-        {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},
-        {"RandomNormal", Call<Random<DrawNormal>>, "shape dtype mean scale", Purity::kRandom},
-        {"RandomNormalLike", Call<RandomLike<DrawNormal>>, "dtype mean scale", Purity::kRandom},
-        {"RandomUniform", Call<Random<DrawUniform>>, "shape dtype low high", Purity::kRandom},
-        {"RandomUniformLike", Call<RandomLike<DrawUniform>>, "dtype low high", Purity::kRandom},
-        {"Range", Call<Range>},
-};
-
 }  // namespace
 
-CHAINERX_ONNX_FAMILY(Generators)
+const OperatorTable kGeneratorsOperators = {
+        {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
+        {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
+        {"ConstantOfShape", Call<ConstantOfShape>, "input"},
+        {"EyeLike", Call<EyeLike>, "dtype k"},
+        {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},
+        {"RandomNormal", Call<Random<RandomNormal>>, "shape dtype mean scale", Purity::kRandom},
+        {"RandomNormalLike", Call<RandomLike<RandomNormal>>, "dtype mean scale", Purity::kRandom},
+        {"RandomUniform", Call<Random<RandomUniform>>, "shape dtype low high", Purity::kRandom},
+        {"RandomUniformLike", Call<RandomLike<RandomUniform>>, "dtype low high", Purity::kRandom},
+        {"Range", Call<Range>},
+};
 
 }  // namespace chainerx::onnx

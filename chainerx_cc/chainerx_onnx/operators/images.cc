@@ -38,7 +38,7 @@ struct Resampling {
     }
 
     // Values along an axis at places between elements.
-    Array operator()(const Array& x, int axis, const std::vector<double>& places, double scale) const {
+    Array operator()(const Array& x, int8_t axis, const std::vector<double>& places, double scale) const {
         int64_t length = x.shape()[axis];
         auto n = static_cast<int64_t>(places.size());
         if (length == 0) throw ModelError{"the shape ", x.shape(), " has an empty axis"};
@@ -71,87 +71,65 @@ struct Resampling {
             }
         }
         Array weights = Like(x, matrix);
-        int8_t last = static_cast<int8_t>(x.ndim() - 1);
-        Array moved = Moveaxis(x, Axes{static_cast<int8_t>(axis)}, Axes{last});
-        return Moveaxis(Matmul(moved, Transpose(weights)), Axes{last}, Axes{static_cast<int8_t>(axis)});
+        Array moved = Moveaxis(x, Axes{axis}, Axes{LastAxis(x)});
+        return Moveaxis(Matmul(moved, Transpose(weights)), Axes{LastAxis(x)}, Axes{axis});
     }
 };
 
-// The sizes that scales give.
-Ints ScaledSizes(const Ints& lengths, const std::vector<double>& scales) {
-    if (scales.size() != lengths.size()) throw ModelError{scales.size(), " scales for ", lengths.size(), " axes"};
+// The sizes that scales of some axes give.
+Ints ScaledSizes(const Array& x, const Axes& axes, const std::vector<double>& scales) {
+    if (scales.size() != axes.size()) throw ModelError{scales.size(), " scales for ", axes.size(), " axes"};
     Ints sizes;
     for (size_t i = 0; i < scales.size(); ++i) {
-        double size = std::floor(static_cast<double>(lengths[i]) * scales[i]);
+        double size = std::floor(static_cast<double>(x.shape()[axes[i]]) * scales[i]);
         if (!(scales[i] > 0) || size > 1e15) throw ModelError{"a scale is ", scales[i]};
         sizes.push_back(static_cast<int64_t>(size));
     }
     return sizes;
 }
 
-Ints LengthsOf(const Array& x, const Axes& axes) {
-    Ints lengths;
-    for (int8_t axis : axes) lengths.push_back(x.shape()[axis]);
-    return lengths;
-}
-
-std::vector<double> FloatsAsDoubles(const Array& a) {
-    std::vector<float> values = ReadFloats(a);
-    return {values.begin(), values.end()};
-}
-
 enum Coordinates { kHalfPixel, kAsymmetric, kAlignCorners, kPytorchHalfPixel, kTfHalfPixel, kCrop, kSymmetric };
 
-// Where the elements of the output lie between those of the input.
-std::vector<double> Places(int mode, int64_t size, double scale, int64_t length, double begin, double end) {
-    std::vector<double> out(size);
-    double exact = scale * static_cast<double>(length);
+// Where element i of the output, which has `size` of them, lies between those of the input. `begin`, `end`: of kCrop.
+double PlaceOf(int mode, int64_t i, int64_t size, double scale, int64_t length, double begin, double end) {
+    auto x = static_cast<double>(i);
     auto last = static_cast<double>(length - 1);
-    for (int64_t i = 0; i < size; ++i) {
-        auto x = static_cast<double>(i);
-        double half = (x + 0.5) / scale - 0.5;
-        switch (mode) {
-            case kAsymmetric:
-                out[i] = x / scale;
-                break;
-            case kAlignCorners:
-                out[i] = exact == 1 ? 0 : x * last / (exact - 1);
-                break;
-            case kTfHalfPixel:
-                out[i] = (x + 0.5) / scale;
-                break;
-            case kCrop:
-                out[i] = size == 1 ? 0.5 * (begin + end) * last
-                                   : begin * last + x * (end - begin) * last / static_cast<double>(size - 1);
-                break;
-            case kPytorchHalfPixel:
-                out[i] = size == 1 ? -0.5 : half;
-                break;
-            case kSymmetric:
-                out[i] = half + static_cast<double>(length) / 2 * (1 - static_cast<double>(size) / exact);
-                break;
-            default:
-                out[i] = half;
-        }
+    double exact = scale * static_cast<double>(length);
+    double half = (x + 0.5) / scale - 0.5;
+    switch (mode) {
+        case kAsymmetric:
+            return x / scale;
+        case kAlignCorners:
+            return exact == 1 ? 0 : x * last / (exact - 1);
+        case kTfHalfPixel:
+            return (x + 0.5) / scale;
+        case kCrop:
+            return size == 1 ? 0.5 * (begin + end) * last
+                             : begin * last + x * (end - begin) * last / static_cast<double>(size - 1);
+        case kPytorchHalfPixel:
+            return size == 1 ? -0.5 : half;
+        case kSymmetric:
+            return half + static_cast<double>(length) / 2 * (1 - static_cast<double>(size) / exact);
+        default:
+            return half;
     }
-    return out;
 }
 
 // The scales that sizes give, and the sizes, which a policy (stretch, not_larger, not_smaller) may change.
-std::vector<double> ScalesOf(const Ints& lengths, int policy, Ints* sizes) {
-    if (sizes->size() != lengths.size()) throw ModelError{sizes->size(), " sizes for ", lengths.size(), " axes"};
+std::vector<double> ScalesOf(const Array& x, const Axes& axes, int policy, Ints* sizes) {
+    if (sizes->size() != axes.size()) throw ModelError{sizes->size(), " sizes for ", axes.size(), " axes"};
+    std::vector<double> lengths;
     std::vector<double> scales;
-    for (size_t i = 0; i < lengths.size(); ++i) {
+    for (size_t i = 0; i < axes.size(); ++i) {
         if ((*sizes)[i] < 1) throw ModelError{"a size is ", (*sizes)[i]};
-        scales.push_back(static_cast<double>((*sizes)[i]) / static_cast<double>(lengths[i]));
+        lengths.push_back(static_cast<double>(x.shape()[axes[i]]));
+        scales.push_back(static_cast<double>((*sizes)[i]) / lengths[i]);
     }
     if (policy == 0 || scales.empty()) return scales;
     auto [least, most] = std::minmax_element(scales.begin(), scales.end());
     double scale = policy == 1 ? *least : *most;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-        (*sizes)[i] = static_cast<int64_t>(std::floor(static_cast<double>(lengths[i]) * scale + 0.5));
-    }
-    return std::vector<double>(lengths.size(), scale);
+    for (size_t i = 0; i < axes.size(); ++i) (*sizes)[i] = static_cast<int64_t>(std::floor(lengths[i] * scale + 0.5));
+    return std::vector<double>(axes.size(), scale);
 }
 
 // How a node resizes. Upsample, and Resize below opset 11, know nothing but the mode.
@@ -185,8 +163,11 @@ struct Resizing {
         for (size_t i = 0; i < axes.size(); ++i) {
             int64_t length = x.shape()[axes[i]];
             if (!is_crop && sizes[i] == length && scales[i] == 1) continue;
-            std::vector<double> places = Places(coordinates, sizes[i], scales[i], length, is_crop ? box[i] : 0,
-                                                is_crop ? box[i + axes.size()] : 0);
+            std::vector<double> places;
+            for (int64_t j = 0; j < sizes[i]; ++j) {
+                places.push_back(PlaceOf(coordinates, j, sizes[i], scales[i], length, is_crop ? box[i] : 0,
+                                         is_crop ? box[i + axes.size()] : 0));
+            }
             if (is_crop) {
                 Array beyond = Empty(Shape{sizes[i]}, Dtype::kBool, HostDevice());
                 for (int64_t j = 0; j < sizes[i]; ++j) {
@@ -209,33 +190,26 @@ struct Resizing {
 
 Array ResizeByScales(const Array& x, const Axes& axes, const std::vector<double>& scales, const Resizing& resize,
                      const std::vector<double>& box = {}) {
-    return resize(x, axes, ScaledSizes(LengthsOf(x, axes), scales), scales, box);
+    return resize(x, axes, ScaledSizes(x, axes, scales), scales, box);
 }
 
-Axes AllAxes(const Array& x) { return NormalizeAxes(std::nullopt, x.ndim()); }
-
-// Opset 1 has the scales of images as attributes of their own.
-struct UpsampleScales {
-    explicit UpsampleScales(const Node& node) {
-        std::vector<float> given = node.FloatsOrNone("scales");
-        values.assign(given.begin(), given.end());
-        if (node.Has("height_scale")) values = {1, 1, node.Float("height_scale"), node.Float("width_scale")};
-    }
-    std::vector<double> values;
-};
-
-Array Upsample(const Array& x, const Array& scales, const UpsampleScales& given, const Resizing& resize) {
-    return ResizeByScales(x, AllAxes(x), scales ? FloatsAsDoubles(scales) : given.values, resize);
+// Opset 1 has the scales of images as attributes, and opset 7 those of all axes.
+Array Upsample(const Array& x, const Array& scales, const Resizing& resize, const std::vector<float>& given,
+               const std::optional<double>& height, const std::optional<double>& width) {
+    std::vector<double> values{given.begin(), given.end()};
+    if (height && width) values = {1, 1, *height, *width};
+    if (scales) values = ReadDoubles(scales);
+    return ResizeByScales(x, AxesBetween(0, x.ndim()), values, resize);
 }
 
 Array Resize(const Array& x, const Array& roi, const Array& scales, const std::optional<Ints>& given_sizes,
              const std::optional<Axes>& given_axes, Opset opset, const Resizing& resize) {
-    Axes axes = given_axes.value_or(AllAxes(x));
-    if (opset < 11) return ResizeByScales(x, axes, FloatsAsDoubles(roi), resize);  // its second input are the scales
-    std::vector<double> box = roi && resize.coordinates == kCrop ? FloatsAsDoubles(roi) : std::vector<double>{};
-    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, FloatsAsDoubles(scales), resize, box);
+    Axes axes = given_axes.value_or(AxesBetween(0, x.ndim()));
+    if (opset < 11) return ResizeByScales(x, axes, ReadDoubles(roi), resize);  // its second input are the scales
+    std::vector<double> box = roi && resize.coordinates == kCrop ? ReadDoubles(roi) : std::vector<double>{};
+    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, ReadDoubles(scales), resize, box);
     Ints sizes = given_sizes.value_or(Ints{});
-    std::vector<double> factors = ScalesOf(LengthsOf(x, axes), resize.policy, &sizes);
+    std::vector<double> factors = ScalesOf(x, axes, resize.policy, &sizes);
     return resize(x, axes, sizes, factors, box);
 }
 
@@ -365,15 +339,13 @@ Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
     return Cast(Reshape(y, shape), theta.dtype());
 }
 
-const Operator kImagesOperators[] = {
+}  // namespace
+
+const OperatorTable kImagesOperators = {
         {"AffineGrid", Call<AffineGrid>, "size align_corners"},
         {"GridSample", Call<GridSample>},
         {"Resize", Call<Resize>, "sizes axes"},
-        {"Upsample", Call<Upsample>},
+        {"Upsample", Call<Upsample>, "scales height_scale width_scale"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Images)
 
 }  // namespace chainerx::onnx

@@ -9,13 +9,6 @@
 namespace chainerx::onnx {
 namespace {
 
-// The places of operands and zero points among the inputs.
-struct ConvPlaces {
-    int x_zero;
-    int w;
-    int w_zero;
-};
-
 // Integers less their zero point, in float64, which holds their products exactly.
 Array Centered(const Inputs& in, int x_at, int zero_at) {
     Array x = Cast(in[x_at], Dtype::kFloat64);
@@ -25,12 +18,13 @@ Array Centered(const Inputs& in, int x_at, int zero_at) {
 
 class ConvolutionNode {
 public:
-    ConvolutionNode(const Node& node, const ConvPlaces& places)
-        : places_{places}, attributes_{node}, groups_{node.Int("group")}, kernel_{node.OptionalInts("kernel_shape")} {
+    // `w_place`, `w_zero_place`: the places of the weights and their zero point among the inputs; that of x is input 2.
+    ConvolutionNode(const Node& node, int w_place, int w_zero_place)
+        : w_place_{w_place}, w_zero_place_{w_zero_place}, attributes_{node}, groups_{node.Int("group")} {
         has_kernel_ = node.device().backend().FindKernel(kPackIntegerFiltersKernel) != nullptr;
-        Array w = node.Constant(places.w);
-        Array zero = node.Constant(places.w_zero);
-        if (!has_kernel_ || !w || w.ndim() < 2 || (node.HasInput(places.w_zero) && !zero)) return;
+        Array w = node.Constant(w_place);
+        Array zero = node.Constant(w_zero_place);
+        if (!has_kernel_ || !w || w.ndim() < 2 || (node.HasInput(w_zero_place) && !zero)) return;
         packed_ = Packed(w, zero ? std::optional{zero} : std::nullopt);
         w_shape_ = w.shape();
     }
@@ -41,27 +35,25 @@ public:
     // As int32, or what an epilogue gives of packed weights.
     Array operator()(const Inputs& in, const IntegerConvEpilogue* epilogue = nullptr) const {
         const Array& x = in[0];
-        const Shape& w = packed_ ? w_shape_ : in[places_.w].shape();
+        const Shape& w = packed_ ? w_shape_ : in[w_place_].shape();
         if (x.ndim() > kMaxWindowDims + 2) throw ModelError{"the shapes are ", x.shape(), " and ", w};
-        CheckKernelShape(kernel_, w);
         Windows windows = Windows::OfKernel(attributes_, x.shape(), w);
         if (!has_kernel_) {
-            Array padded = PadSpatial(Centered(in, 0, places_.x_zero), windows.before, windows.behind);
-            return Cast(Conv(padded, Centered(in, places_.w, places_.w_zero), std::nullopt, Sizes(windows.strides), 0,
+            Array padded = PadSpatial(Centered(in, 0, 2), windows.before, windows.behind);
+            return Cast(Conv(padded, Centered(in, w_place_, w_zero_place_), std::nullopt, Sizes(windows.strides), 0,
                              false, groups_, Sizes(windows.dilations)),
                         Dtype::kInt32);
         }
         CheckMemory(x.shape(), w, windows);
         auto run = [&](const IntegerConvolution& convolve) {
-            return convolve(x, in.Optional(places_.x_zero), Sizes(windows.before), Sizes(windows.behind), epilogue);
+            return convolve(x, in.Optional(2), Sizes(windows.before), Sizes(windows.behind), epilogue);
         };
-        return packed_ ? run(*packed_) : run(Packed(in[places_.w], in.Optional(places_.w_zero)));
+        return packed_ ? run(*packed_) : run(Packed(in[w_place_], in.Optional(w_zero_place_)));
     }
 
 private:
     IntegerConvolution Packed(const Array& w, const std::optional<Array>& zero) const {
-        // The sizes of the input do not matter here.
-        Windows windows = Windows::OfKernel(attributes_, w.shape(), w.shape());
+        Windows windows = Windows::OfKernel(attributes_, w.shape());
         return {w, zero, Sizes(windows.strides), Sizes(windows.dilations), groups_};
     }
 
@@ -79,10 +71,10 @@ private:
         CheckedShape(row, 1);
     }
 
-    ConvPlaces places_;
+    int w_place_;
+    int w_zero_place_;
     WindowAttributes attributes_;
     int64_t groups_;
-    std::optional<Ints> kernel_;
     bool has_kernel_;
     std::optional<IntegerConvolution> packed_;
     Shape w_shape_;
@@ -96,7 +88,7 @@ Array ForChannels(const Array& a, const ConvolutionNode& convolve) {
 // The planner has joined further inputs to the convolution of a constant, all of them constants: scales of both
 // operands, and perhaps a bias, the scale and zero point of the result, and its limits before.
 Kernel ConvInteger(const Node& node) {
-    ConvolutionNode convolve{node, {2, 1, 3}};
+    ConvolutionNode convolve{node, 1, 3};
     if (convolve.is_packed()) {
         node.Consume(1);
         node.Consume(3);
@@ -107,8 +99,8 @@ Kernel ConvInteger(const Node& node) {
     epilogue.bias = node.Constant(6);
     epilogue.y_scale = node.Constant(7);
     epilogue.y_zero = node.Constant(8);
-    if (node.HasInput(9)) epilogue.least = static_cast<float>(static_cast<double>(ReadScalar(node.Constant(9))));
-    if (node.HasInput(10)) epilogue.most = static_cast<float>(static_cast<double>(ReadScalar(node.Constant(10))));
+    if (node.HasInput(9)) epilogue.least = static_cast<float>(static_cast<double>(AsScalar(node.Constant(9))));
+    if (node.HasInput(10)) epilogue.most = static_cast<float>(static_cast<double>(AsScalar(node.Constant(10))));
     for (int i = 4; i < node.input_count(); ++i) node.Consume(i);
     return [convolve, epilogue](const Inputs& in) { return convolve(in, &epilogue); };
 }
@@ -137,7 +129,7 @@ std::optional<IntegerConvEpilogue> EpilogueOf(const Node& node, const Convolutio
 }
 
 Kernel QLinearConv(const Node& node) {
-    ConvolutionNode convolve{node, {2, 3, 5}};
+    ConvolutionNode convolve{node, 3, 5};
     if (std::optional<IntegerConvEpilogue> epilogue = EpilogueOf(node, convolve)) {
         for (int i = 3; i < node.input_count(); ++i) node.Consume(i);
         return [convolve, epilogue](const Inputs& in) { return convolve(in, &*epilogue); };
@@ -146,20 +138,18 @@ Kernel QLinearConv(const Node& node) {
         Array y = convolve(in);
         int behind = y.ndim() - 2;
         if (in.Has(8)) y = y + AsAxis(in[8], behind);
-        Dtype dtype = AreFloat32(in, {1, 4, 6}) ? Dtype::kFloat32 : Dtype::kFloat64;
+        Dtype dtype = ScalesDtype(in);
         Array scale = Cast(in[4], dtype);
         scale = scale.GetTotalSize() > 1 ? AsAxis(scale, behind) : Reshape(scale, Shape{});
         return Requantize(in, y, Cast(in[1], dtype) * scale / Cast(in[6], dtype));
     };
 }
 
-const Operator kIntegerConvolutionsOperators[] = {
+}  // namespace
+
+const OperatorTable kIntegerConvolutionsOperators = {
         {"ConvInteger", ConvInteger},
         {"QLinearConv", QLinearConv},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(IntegerConvolutions)
 
 }  // namespace chainerx::onnx

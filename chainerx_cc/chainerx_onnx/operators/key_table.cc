@@ -3,8 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "chainerx_onnx/operators/text.h"
-
 namespace chainerx::onnx {
 namespace {
 
@@ -26,14 +24,16 @@ Value ListOf(const Node& node, const std::string& name) {
     std::string tensor = name + "_tensor";
     if (node.Has(strings.c_str())) return VectorOf(node.Strings(strings.c_str()));
     if (node.Has(integers.c_str())) return IntsArray(node.Ints(integers.c_str()));
-    if (node.Has(floats.c_str())) {
-        const std::vector<float>& values = node.Floats(floats.c_str());
-        return FromHost(Shape{static_cast<int64_t>(values.size())}, Dtype::kFloat32, values.data(), HostDevice());
-    }
+    if (node.Has(floats.c_str())) return FloatsArray(node.Floats(floats.c_str()));
     if (!node.Has(tensor.c_str())) return Value{};
     Value value = node.TensorOrStrings(tensor.c_str());
     if (value.array()) return Ravel(ToDevice(value.array(), HostDevice()));
     return VectorOf(StringsOf(value).items);
+}
+
+Value StringsOrInts(const Node& node, const char* strings, const char* integers) {
+    std::vector<std::string> items = node.StringsOrNone(strings);
+    return items.empty() ? Value{IntsArray(node.IntsOrNone(integers))} : VectorOf(std::move(items));
 }
 
 KeyTable::KeyTable(const Value& keys) : is_text_{keys.As<Strings>() != nullptr} {
@@ -76,10 +76,9 @@ Ints KeyTable::PlacesOf(const Value& x) const {
     return out;
 }
 
-const Shape& ShapeOfElements(const Value& x) {
-    if (x.array()) return x.array().shape();
-    return StringsOf(x).shape;
-}
+const Shape& ShapeOfElements(const Value& x) { return x.array() ? x.array().shape() : StringsOf(x).shape; }
+
+Value BlankOf(const Value& list) { return list.As<Strings>() != nullptr ? VectorOf({""}) : Value{IntsArray({0})}; }
 
 Value ItemsAt(const Value& list, const Ints& places, const Shape& shape, const Value& missing, Device& device) {
     if (const auto* strings = list.As<Strings>()) {

@@ -45,25 +45,25 @@ Arrays SoftmaxCrossEntropyLoss(const Array& scores, const Array& target, const A
     return {NegativeLogLikelihoodLoss(log_p, target, weight, reduction, ignore), log_p};
 }
 
-// Updates of some parameters, whose `kinds` arrays each stand kind by kind behind the rate and the number of the step.
+// Updates of some parameters, whose `kinds` arrays each stand kind by kind behind the rate and the number of the step,
+// by update(parameter and its other arrays, gradient with the part of the norm).
 template <class F>
-Arrays UpdateAll(const Arrays& tensors, int kinds, F&& update) {
+Arrays UpdateAll(const Arrays& tensors, int kinds, double norm, F&& update) {
     if (tensors.size() % kinds != 0) throw ModelError{"it has ", tensors.size(), " arrays"};
     size_t n = tensors.size() / kinds;
     Arrays out(n * (kinds - 1));
     for (size_t i = 0; i < n; ++i) {
         Arrays row;
         for (int k = 0; k < kinds; ++k) row.push_back(tensors[k * n + i]);
-        Arrays ys = update(row);
+        Arrays ys = update(row, Scalar{norm} * row[0] + row[1]);
         for (int k = 0; k < kinds - 1; ++k) out[k * n + i] = Cast(ys[k], row[0].dtype());
     }
     return out;
 }
 
 Arrays Adagrad(const Array& rate, const Array& t, const Arrays& tensors, double decay, double epsilon, double norm) {
-    Scalar step{static_cast<double>(ReadScalar(rate)) / (1 + static_cast<double>(ReadScalar(t)) * decay)};
-    return UpdateAll(tensors, 3, [&](const Arrays& row) -> Arrays {
-        Array g = Scalar{norm} * row[0] + row[1];
+    Scalar step{static_cast<double>(AsScalar(rate)) / (1 + static_cast<double>(AsScalar(t)) * decay)};
+    return UpdateAll(tensors, 3, norm, [&](const Arrays& row, const Array& g) -> Arrays {
         Array h = row[2] + g * g;
         return {row[0] - step * g / (Sqrt(h) + Scalar{epsilon}), h};
     });
@@ -76,37 +76,33 @@ struct IsNesterov {
 
 Arrays Momentum(const Array& rate, const Array& t, const Arrays& tensors, double alpha, double beta, double norm,
                 IsNesterov nesterov) {
-    Scalar share{static_cast<double>(ReadScalar(t)) > 0 ? beta : 1.0};
-    return UpdateAll(tensors, 3, [&](const Arrays& row) -> Arrays {
-        Array g = Scalar{norm} * row[0] + row[1];
+    Scalar share{static_cast<double>(AsScalar(t)) > 0 ? beta : 1.0};
+    return UpdateAll(tensors, 3, norm, [&](const Arrays& row, const Array& g) -> Arrays {
         Array m = Scalar{alpha} * row[2] + share * g;
-        return {row[0] - ReadScalar(rate) * (nesterov.value ? g + Scalar{alpha} * m : m), m};
+        return {row[0] - AsScalar(rate) * (nesterov.value ? g + Scalar{alpha} * m : m), m};
     });
 }
 
 Arrays Adam(const Array& rate, const Array& count, const Arrays& tensors, double alpha, double beta, double epsilon,
             double norm, double norm_post) {
-    auto t = static_cast<double>(ReadScalar(count));
-    auto step = static_cast<double>(ReadScalar(rate));
+    auto t = static_cast<double>(AsScalar(count));
+    auto step = static_cast<double>(AsScalar(rate));
     if (t > 0) step *= std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t));
-    return UpdateAll(tensors, 4, [&](const Arrays& row) -> Arrays {
-        Array g = Scalar{norm} * row[0] + row[1];
+    return UpdateAll(tensors, 4, norm, [&](const Arrays& row, const Array& g) -> Arrays {
         Array m = Scalar{alpha} * row[2] + Scalar{1 - alpha} * g;
         Array s = Scalar{beta} * row[3] + Scalar{1 - beta} * g * g;
         return {Scalar{1 - norm_post} * (row[0] - Scalar{step} * m / (Sqrt(s) + Scalar{epsilon})), m, s};
     });
 }
 
-const Operator kLearningOperators[] = {
+}  // namespace
+
+const OperatorTable kLearningOperators = {
         {"Adagrad", Call<Adagrad>, "decay_factor epsilon norm_coefficient", Purity::kPure, kTraining},
         {"Adam", Call<Adam>, "alpha beta epsilon norm_coefficient norm_coefficient_post", Purity::kPure, kTraining},
         {"Momentum", Call<Momentum>, "alpha beta norm_coefficient", Purity::kPure, kTraining},
         {"NegativeLogLikelihoodLoss", Call<NegativeLogLikelihoodLoss>, "reduction ignore_index"},
         {"SoftmaxCrossEntropyLoss", Call<SoftmaxCrossEntropyLoss>, "reduction ignore_index"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Learning)
 
 }  // namespace chainerx::onnx

@@ -60,15 +60,13 @@ Array EinsumOf(const Arrays& xs, const std::string& equation) { return Einsum(eq
 
 Array Det(const Array& x) { return Cast(chainerx::Det(Cast(x, Dtype::kFloat64)), x.dtype()); }
 
-const Operator kLinearOperators[] = {
+}  // namespace
+
+const OperatorTable kLinearOperators = {
         {"Det", Call<Det>},
         {"Einsum", Call<EinsumOf>, "equation"},
         {"Gemm", Gemm},
         {"MatMul", MatMul},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Linear)
 
 }  // namespace chainerx::onnx

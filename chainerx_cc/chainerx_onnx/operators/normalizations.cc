@@ -8,12 +8,6 @@ namespace {
 // A parameter of the channels in a shape that is broadcast with x (N, C, ...).
 Array ByChannel(const Array& x, const Array& parameter) { return AsAxis(parameter, x.ndim() - 2); }
 
-Axes AxesFrom(int first, int ndim) {
-    Axes axes;
-    for (int i = first; i < ndim; ++i) axes.push_back(static_cast<int8_t>(i));
-    return axes;
-}
-
 struct Standardized {
     Array y;
     Array mean;
@@ -27,24 +21,17 @@ Standardized Standardize(const Array& x, const Axes& axes, double epsilon) {
     return {centered * inverse, mean, inverse};
 }
 
-// Whether the statistics are those of the batch, and whether they are of channels or of all elements of a sample.
-struct BatchNormMode {
-    explicit BatchNormMode(const Node& node)
-        : is_training{node.Flag("training_mode")}, is_spatial{node.Flag("spatial")} {
-        if (node.opset() < 14 && node.HasOutput(1)) is_training = node.opset() >= 7 || !node.Flag("is_test");
-    }
-    bool is_training;
-    bool is_spatial;
-};
-
+// In training, the statistics are those of the batch. They belong to channels if `is_spatial`, else to the elements.
 Arrays BatchNormalization(const Array& x, const Array& scale, const Array& bias, const Array& mean, const Array& var,
-                          const BatchNormMode& mode, double epsilon, double momentum) {
+                          const WantedOutputs& wanted, Opset opset, bool training_mode, bool is_test, bool is_spatial,
+                          double epsilon, double momentum) {
+    bool is_training = opset < 14 && wanted[1] ? opset >= 7 || !is_test : training_mode;
     Dtype dtype = x.dtype();
     Array gamma = Cast(scale, dtype);
     Array beta = Cast(bias, dtype);
-    Axes axes = AxesFrom(1, x.ndim());
+    Axes axes = AxesBetween(1, x.ndim());
     if (!axes.empty()) axes[0] = 0;
-    if (mode.is_training) {
+    if (is_training) {
         if (axes.empty()) throw ModelError{"the shape is ", x.shape()};
         Array now = Mean(x, axes);
         Array centered = x - ByChannel(x, now);
@@ -57,7 +44,7 @@ Arrays BatchNormalization(const Array& x, const Array& scale, const Array& bias,
     }
     Array fixed_mean = Cast(mean, dtype);
     Array fixed_var = Cast(var, dtype);
-    if (!mode.is_spatial) return {(x - fixed_mean) * (gamma / Sqrt(fixed_var + Scalar{epsilon})) + beta};
+    if (!is_spatial) return {(x - fixed_mean) * (gamma / Sqrt(fixed_var + Scalar{epsilon})) + beta};
     if (x.ndim() == 1) {
         Array column = Reshape(x, Shape{x.shape()[0], 1});
         return {Reshape(FixedBatchNorm(column, gamma, beta, fixed_mean, fixed_var, epsilon), x.shape())};
@@ -91,21 +78,20 @@ Arrays LayerNormalization(const Array& x, const Array& scale, const Array& bias,
     if (!wanted[1] && !wanted[2] && bias && x.GetTotalSize() > 0 && scale.shape() == inner && bias.shape() == inner) {
         return {LayerNorm(x, scale, bias, epsilon)};
     }
-    Standardized s = Standardize(Stashed(x, stash_type), AxesFrom(axis, x.ndim()), epsilon);
+    Standardized s = Standardize(Stashed(x, stash_type), AxesBetween(axis, x.ndim()), epsilon);
     Array y = Cast(s.y, x.dtype()) * scale;
     return {bias ? y + bias : y, s.mean, s.inverse};
 }
 
 Array RmsNormalization(const Array& x, const Array& scale, int8_t axis, double epsilon, int64_t stash_type) {
     Array wide = Stashed(x, stash_type);
-    Array y = wide / Sqrt(Mean(Square(wide), AxesFrom(axis, x.ndim()), true) + Scalar{epsilon});
+    Array y = wide / Sqrt(Mean(Square(wide), AxesBetween(axis, x.ndim()), true) + Scalar{epsilon});
     return Cast(Cast(y, x.dtype()) * scale, scale.dtype());
 }
 
 Array MeanVarianceNormalization(const Array& x, const Axes& given) {
     Axes axes = NormalizeAxes(given, x.ndim());
-    Array centered = x - Mean(x, axes, true);
-    return centered / (Sqrt(Mean(Square(centered), axes, true)) + Scalar{1e-9});
+    return (x - Mean(x, axes, true)) / (Std(x, axes, true) + Scalar{1e-9});
 }
 
 Array LpNormalization(const Array& x, int8_t axis, int64_t p) {
@@ -122,8 +108,10 @@ Array Lrn(const Array& x, int64_t size, double alpha, double beta, double bias) 
     return x / Power(Scalar{bias} + Scalar{alpha / static_cast<double>(size)} * total, Scalar{beta});
 }
 
-const Operator kNormalizationsOperators[] = {
-        {"BatchNormalization", Call<BatchNormalization>, "epsilon momentum"},
+}  // namespace
+
+const OperatorTable kNormalizationsOperators = {
+        {"BatchNormalization", Call<BatchNormalization>, "training_mode is_test spatial epsilon momentum"},
         {"GroupNormalization", Call<GroupNormalization>, "epsilon num_groups"},
         {"InstanceNormalization", Call<InstanceNormalization>, "epsilon"},
         {"LRN", Call<Lrn>, "size alpha beta bias"},
@@ -132,9 +120,5 @@ const Operator kNormalizationsOperators[] = {
         {"MeanVarianceNormalization", Call<MeanVarianceNormalization>, "axes"},
         {"RMSNormalization", Call<RmsNormalization>, "axis epsilon stash_type"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Normalizations)
 
 }  // namespace chainerx::onnx

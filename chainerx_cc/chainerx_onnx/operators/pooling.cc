@@ -6,16 +6,14 @@ namespace chainerx::onnx {
 namespace {
 
 struct PoolAttributes : WindowAttributes {
-    explicit PoolAttributes(const Node& node)
-        : WindowAttributes{node}, kernel{node.Ints("kernel_shape")}, ceil_mode{node.Flag("ceil_mode")} {}
-    Ints kernel;
+    explicit PoolAttributes(const Node& node) : WindowAttributes{node}, ceil_mode{node.Flag("ceil_mode")} {}
     bool ceil_mode;
 };
 
 // The windows of a pooling, whose elements are strided slices of the padded input. Slices do what the functions of
 // ChainerX cannot: padding that differs before and behind, dilation, and windows that begin inside and end outside.
 struct PoolWindows : Windows {
-    PoolWindows(const PoolAttributes& a, const Shape& shape) : Windows{a, shape, a.kernel} {
+    PoolWindows(const PoolAttributes& a, const Shape& shape) : Windows{a, shape, a.kernel.value()} {
         for (size_t i = 0; i < count(); ++i) {
             int64_t room = in[i] + before[i] + behind[i] - spans[i];
             if (room < 0 && !(a.ceil_mode && room > -strides[i])) {
@@ -91,7 +89,7 @@ Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_col
     if (!wanted[1] && IsFloat(x.dtype()) && (!cover_all || windows.AreThoseOfMaxPool(true))) {
         return {MaxPool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before), cover_all)};
     }
-    Array padded = windows.Padded(x, Lowest(x.dtype()));
+    Array padded = windows.Padded(x, LimitOf(x.dtype(), false));
     if (!wanted[1]) return {windows.Combine<Maximum>(padded)};
     Shape image = ToShape(windows.in);
     Array all_places = windows.Padded(PlacesOf(image, is_column_major, x.device()), Scalar{0});
@@ -147,11 +145,7 @@ Array LpPool(const Array& x, const PoolAttributes& attributes, const Exponent& p
     return p.Norm(x, [&](const Array& powers) { return windows.Sum(windows.Padded(powers, Scalar{0})); });
 }
 
-Axes SpatialAxes(const Array& x) {
-    Axes axes;
-    for (int8_t i = 2; i < x.ndim(); ++i) axes.push_back(i);
-    return axes;
-}
+Axes SpatialAxes(const Array& x) { return AxesBetween(2, x.ndim()); }
 
 Array GlobalAveragePool(const Array& x) { return Mean(x, SpatialAxes(x), true); }
 Array GlobalMaxPool(const Array& x) { return AMax(x, SpatialAxes(x), true); }
@@ -175,9 +169,9 @@ int64_t PlaceIn(const Shape& to, const Shape& from, int64_t place) {
     return flat;
 }
 
-Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>& output_shape, const Ints& kernel,
+Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>& output_shape,
                 const WindowAttributes& attributes) {
-    Windows windows{attributes, x.shape(), kernel};
+    Windows windows{attributes, x.shape(), attributes.kernel.value()};
     Ints inner{x.shape()[0], x.shape()[1]};
     for (size_t i = 0; i < windows.count(); ++i) {
         inner.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
@@ -194,18 +188,16 @@ Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>&
     return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
 }
 
-const Operator kPoolingOperators[] = {
+}  // namespace
+
+const OperatorTable kPoolingOperators = {
         {"AveragePool", Call<AveragePoolNode>, "count_include_pad"},
         {"GlobalAveragePool", Call<GlobalAveragePool>},
         {"GlobalLpPool", Call<GlobalLpPool>},
         {"GlobalMaxPool", Call<GlobalMaxPool>},
         {"LpPool", Call<LpPool>},
         {"MaxPool", Call<MaxPoolNode>, "storage_order"},
-        {"MaxUnpool", Call<MaxUnpool>, "output_shape kernel_shape"},
+        {"MaxUnpool", Call<MaxUnpool>, "output_shape"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Pooling)
 
 }  // namespace chainerx::onnx

@@ -2,9 +2,6 @@
 
 #include "chainerx/ops/quantization.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "chainerx/ops/packed_integers.h"
 #include "chainerx_onnx/operators/quantized.h"
 
@@ -20,43 +17,51 @@ Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t bloc
     return AsAxis(parameter, x.ndim() - 1 - at);
 }
 
-Array Quantize(const Array& y, const Array& zero_point, Dtype dtype) {
-    return VisitDtype(dtype, [&](auto tag) -> Array {
-        using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 4) {
-            Array wide = Rint(Cast(y, Dtype::kFloat64));
-            if (zero_point) wide = wide + Cast(zero_point, Dtype::kFloat64);
-            auto least = static_cast<double>(std::numeric_limits<T>::min());
-            auto most = static_cast<double>(std::numeric_limits<T>::max());
-            return Cast(Minimum(Maximum(wide, Scalar{least}), Scalar{most}), dtype);
-        } else {
-            throw ModelError{"quantization to ", dtype, " is not supported"};
-        }
-    });
+namespace {
+
+// A zero point, which is zero if it is missing.
+Array ZeroOf(const Array& zero, Dtype dtype, Device& device) { return zero ? zero : Zeros(Shape{}, dtype, device); }
+
+// y scale + zero of float32, rounded to bytes.
+Array ScaleToBytes(const Array& y, const Array& scale, const Array& zero) {
+    Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
+    return QuantizeBytes(Cast(y, Dtype::kFloat32) * Cast(scale, Dtype::kFloat32), one, zero);
 }
 
-bool AreFloat32(const Inputs& in, std::initializer_list<int> places) {
-    return std::all_of(places.begin(), places.end(), [&](int i) { return in[i].dtype() == Dtype::kFloat32; });
+}  // namespace
+
+Array Quantize(const Array& y, const Array& zero_point, Dtype dtype) {
+    if (!IsInteger(dtype) || GetItemSize(dtype) > 4) {
+        throw ModelError{"quantization to ", dtype, " is not supported"};
+    }
+    Array wide = Rint(Cast(y, Dtype::kFloat64));
+    if (zero_point) wide = wide + Cast(zero_point, Dtype::kFloat64);
+    return Cast(Minimum(Maximum(wide, LimitOf(dtype, false)), LimitOf(dtype, true)), dtype);
+}
+
+Dtype ScalesDtype(const Inputs& in) {
+    bool is_narrow = true;
+    for (int i : {1, 4, 6}) is_narrow = is_narrow && in[i].dtype() == Dtype::kFloat32;
+    return is_narrow ? Dtype::kFloat32 : Dtype::kFloat64;
 }
 
 Array Requantize(const Inputs& in, const Array& y, const Array& scale) {
-    if (!IsByte(in[7].dtype()) || in[7].GetTotalSize() != 1) {
-        return Quantize(Cast(y, Dtype::kFloat64) * Cast(scale, Dtype::kFloat64), in[7], in[7].dtype());
-    }
-    Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
-    return QuantizeBytes(Cast(y, Dtype::kFloat32) * Cast(scale, Dtype::kFloat32), one, in[7]);
+    if (IsByte(in[7].dtype()) && in[7].GetTotalSize() == 1) return ScaleToBytes(y, scale, in[7]);
+    return Quantize(Cast(y, Dtype::kFloat64) * Cast(scale, Dtype::kFloat64), in[7], in[7].dtype());
 }
 
 namespace {
 
-bool IsOneFloat(const Array& scale) { return scale.dtype() == Dtype::kFloat32 && scale.GetTotalSize() == 1; }
+// Whether scale and zero point are those of functions of bytes.
+bool AreOfBytes(const Array& scale, const Array& zero) {
+    return scale.dtype() == Dtype::kFloat32 && scale.GetTotalSize() == 1 && (!zero || zero.GetTotalSize() == 1);
+}
 
 Array QuantizeLinear(const Array& input, const Array& scale, const Array& zero, int64_t axis, int64_t block,
                      const std::optional<Dtype>& dtype, const std::optional<Dtype>& precision) {
     Dtype out = zero ? zero.dtype() : dtype.value_or(Dtype::kUInt8);
-    if (IsByte(out) && !precision && block == 0 && input.dtype() == Dtype::kFloat32 && IsOneFloat(scale) &&
-        (!zero || zero.GetTotalSize() == 1)) {
-        return QuantizeBytes(input, scale, zero ? zero : Zeros(Shape{}, out, input.device()));
+    if (IsByte(out) && !precision && block == 0 && input.dtype() == Dtype::kFloat32 && AreOfBytes(scale, zero)) {
+        return QuantizeBytes(input, scale, ZeroOf(zero, out, input.device()));
     }
     Dtype wide = precision.value_or(IsFloat(input.dtype()) ? input.dtype() : scale.dtype());
     Array x = Cast(input, wide);
@@ -66,9 +71,9 @@ Array QuantizeLinear(const Array& input, const Array& scale, const Array& zero, 
 
 Array DequantizeLinear(const Array& x, const Array& scale, const Array& zero, int64_t axis, int64_t block,
                        const std::optional<Dtype>& dtype) {
-    if (IsByte(x.dtype()) && block == 0 && dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32 && IsOneFloat(scale) &&
-        (!zero || zero.GetTotalSize() == 1)) {
-        return DequantizeBytes(x, scale, zero ? zero : Zeros(Shape{}, x.dtype(), x.device()));
+    bool is_float32 = dtype.value_or(Dtype::kFloat32) == Dtype::kFloat32;
+    if (IsByte(x.dtype()) && block == 0 && is_float32 && AreOfBytes(scale, zero)) {
+        return DequantizeBytes(x, scale, ZeroOf(zero, x.dtype(), x.device()));
     }
     Array y = Cast(x, Dtype::kFloat32);
     if (zero) y = y - Cast(Aligned(zero, y, axis, block), Dtype::kFloat32);
@@ -93,12 +98,11 @@ public:
     }
     bool is_packed() const { return packed_.has_value(); }
     const PackedIntegerMatrix& packed() const { return *packed_; }
-    // As int32.
-    Array operator()(const Inputs& in, int a_zero) const { return (*this)(in[0], in, a_zero); }
-    Array operator()(const Array& a, const Inputs& in, int a_zero) const {
-        if (packed_) return (*packed_)(a, in.Optional(a_zero));
+    // As int32. The zero point of `a` is input 2.
+    Array operator()(const Array& a, const Inputs& in) const {
+        if (packed_) return (*packed_)(a, in.Optional(2));
         Array b = is_transposed_ ? Transpose(in[b_]) : in[b_];
-        return IntegerMatmul(a, b, in.Optional(a_zero), in.Optional(b_zero_));
+        return IntegerMatmul(a, b, in.Optional(2), in.Optional(b_zero_));
     }
 
 private:
@@ -115,7 +119,7 @@ Kernel MatMulInteger(const Node& node) {
         node.Consume(1);
         node.Consume(3);
     }
-    if (!node.HasInput(5)) return [product](const Inputs& in) { return product(in, 2); };
+    if (!node.HasInput(5)) return [product](const Inputs& in) { return product(in[0], in); };
     IntegerEpilogue epilogue{Array{}, node.Constant(5), node.Constant(6), node.relu};
     node.Consume(5);
     node.Consume(6);
@@ -129,11 +133,10 @@ Kernel MatMulInteger(const Node& node) {
 Kernel QLinearMatMul(const Node& node) {
     IntegerProduct product{node, 3, 5};
     return [product](const Inputs& in) {
-        bool is_narrow = AreFloat32(in, {1, 4, 6});
-        Dtype dtype = is_narrow ? Dtype::kFloat32 : Dtype::kFloat64;
+        Dtype dtype = ScalesDtype(in);
         Array a_scale = Cast(in[1], dtype);
         if (a_scale.ndim() == 1 && a_scale.GetTotalSize() > 1) a_scale = ExpandDims(a_scale, 1);
-        return Requantize(in, product(in, 2), a_scale * Cast(in[4], dtype) / Cast(in[6], dtype));
+        return Requantize(in, product(in[0], in), a_scale * Cast(in[4], dtype) / Cast(in[6], dtype));
     };
 }
 
@@ -146,27 +149,109 @@ Kernel QGemm(const Node& node) {
         if (in[0].ndim() != 2 || in[3].ndim() != 2) {
             throw ModelError{"the shapes are ", in[0].shape(), " and ", in[3].shape()};
         }
-        Array y = product(is_transposed ? Transpose(in[0]) : in[0], in, 2);
+        Array y = product(is_transposed ? Transpose(in[0]) : in[0], in);
         if (in.Has(6)) y = y + BroadcastTo(in[6], y.shape());
         Array scale = Reshape(in[1], Shape{}) * in[4] * Scalar{alpha};
         if (!in.Has(7)) return Cast(y, Dtype::kFloat32) * scale;
-        Array zero = in.Has(8) ? in[8] : Zeros(Shape{}, in[0].dtype(), y.device());
-        Array one = Ones(Shape{}, Dtype::kFloat32, y.device());
-        return QuantizeBytes(Cast(y, Dtype::kFloat32) * (scale / Reshape(in[7], Shape{})), one, zero);
+        Array zero = ZeroOf(in.Has(8) ? in[8] : Array{}, in[0].dtype(), y.device());
+        return ScaleToBytes(y, scale / Reshape(in[7], Shape{}), zero);
     };
 }
 
-const Operator kQuantizationOperators[] = {
-        {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
-        {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
-        {"MatMulInteger", MatMulInteger},
-        {"QGemm", QGemm, "", Purity::kPure, "com.microsoft"},
-        {"QLinearMatMul", QLinearMatMul},
-        {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
-};
+// -- Operators on bytes that ONNX Runtime adds to those of ONNX: what their numbers mean is computed in float32, and
+// rounded to bytes again. Scales and zero points have one element.
+
+constexpr const char* kDomain = "com.microsoft";
+
+Array Dequantized(const Array& x, const Array& scale, const Array& zero) {
+    return DequantizeBytes(x, scale, ZeroOf(zero, x.dtype(), x.device()));
+}
+
+// In the dtype of the zero point, or else of `like`.
+Array Quantized(const Array& y, const Array& scale, const Array& zero, const Array& like) {
+    return QuantizeBytes(y, scale, ZeroOf(zero, like.dtype(), y.device()));
+}
+
+template <Array (*kFunction)(const Array&, const Array&)>
+Array Elementwise(const Array& a, const Array& a_scale, const Array& a_zero, const Array& b, const Array& b_scale,
+                  const Array& b_zero, const Array& scale, const Array& zero) {
+    return Quantized(kFunction(Dequantized(a, a_scale, a_zero), Dequantized(b, b_scale, b_zero)), scale, zero, a);
+}
+
+Array Sum(const Array& a, const Array& b) { return a + b; }
+Array Product(const Array& a, const Array& b) { return a * b; }
+
+// Each input is followed by its scale and zero point.
+Array QLinearConcat(const Array& scale, const Array& zero, const Arrays& inputs, int64_t axis) {
+    if (inputs.size() % 3 != 0) throw ModelError{"it has ", inputs.size() + 2, " inputs"};
+    Arrays parts;
+    for (size_t i = 0; i < inputs.size(); i += 3) {
+        parts.push_back(Dequantized(inputs[i], inputs[i + 1], inputs[i + 2]));
+    }
+    return Quantized(Concatenate(parts, CheckAxis(axis, parts[0].ndim())), scale, zero, zero);
+}
+
+Array QLinearGlobalAveragePool(const Array& x, const Array& x_scale, const Array& x_zero, const Array& scale,
+                               const Array& zero, bool channels_last) {
+    Axes axes = channels_last ? AxesBetween(1, x.ndim() - 1) : AxesBetween(2, x.ndim());
+    return Quantized(Mean(Dequantized(x, x_scale, x_zero), axes, true), scale, zero, x);
+}
+
+Array QLinearSoftmax(const Array& x, const Array& x_scale, const Array& x_zero, const Array& scale, const Array& zero,
+                     int64_t axis, int64_t opset) {
+    Array y = Dequantized(x, x_scale, x_zero);
+    // Below opset 13 it works on all axes from one on.
+    y = opset >= 13 ? Softmax(y, Axes{CheckAxis(axis, y.ndim())})
+                    : Reshape(Softmax(AsMatrix(y, axis), Axes{1}), y.shape());
+    return Quantized(y, scale, zero, x);
+}
+
+Array QLinearWhere(const Array& condition, const Array& x, const Array& x_scale, const Array& x_zero, const Array& y,
+                   const Array& y_scale, const Array& y_zero, const Array& scale, const Array& zero) {
+    return Quantized(Where(condition, Dequantized(x, x_scale, x_zero), Dequantized(y, y_scale, y_zero)), scale, zero,
+                     x);
+}
+
+// An operator of ONNX with the same attributes, of which the row of a table names those that its function takes.
+template <const char* kName>
+Kernel Between(const Node& node) {
+    Kernel kernel = FindOperator("", kName)->make(node);
+    return [kernel](const Inputs& in) {
+        Array y = CallKernel(kernel, {Dequantized(in[0], in[1], in[2])}, 1)[0].array();
+        return Quantized(y, in[3], in.Has(4) ? in[4] : Array{}, in[0]);
+    };
+}
+
+constexpr char kAveragePool[] = "AveragePool";
+constexpr char kLeakyRelu[] = "LeakyRelu";
+constexpr char kSigmoid[] = "Sigmoid";
+
+Kernel QLinearAveragePool(const Node& node) {
+    std::string padding = node.String("auto_pad");
+    if (node.Flag("channels_last") || (padding != "NOTSET" && padding != "VALID")) {
+        throw ModelError{"channels_last and auto_pad '", padding, "' are not supported"};
+    }
+    return Between<kAveragePool>(node);
+}
 
 }  // namespace
 
-CHAINERX_ONNX_FAMILY(Quantization)
+const OperatorTable kQuantizationOperators = {
+        {"DequantizeLinear", Call<DequantizeLinear>, "axis block_size output_dtype"},
+        {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
+        {"MatMulInteger", MatMulInteger},
+        {"QGemm", QGemm, "", Purity::kPure, kDomain},
+        {"QLinearAdd", Call<Elementwise<Sum>>, "", Purity::kPure, kDomain},
+        {"QLinearAveragePool", QLinearAveragePool, "count_include_pad", Purity::kPure, kDomain},
+        {"QLinearConcat", Call<QLinearConcat>, "axis", Purity::kPure, kDomain},
+        {"QLinearGlobalAveragePool", Call<QLinearGlobalAveragePool>, "channels_last", Purity::kPure, kDomain},
+        {"QLinearLeakyRelu", Between<kLeakyRelu>, "alpha", Purity::kPure, kDomain},
+        {"QLinearMatMul", QLinearMatMul},
+        {"QLinearMul", Call<Elementwise<Product>>, "", Purity::kPure, kDomain},
+        {"QLinearSigmoid", Between<kSigmoid>, "", Purity::kPure, kDomain},
+        {"QLinearSoftmax", Call<QLinearSoftmax>, "axis opset", Purity::kPure, kDomain},
+        {"QLinearWhere", Call<QLinearWhere>, "", Purity::kPure, kDomain},
+        {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
+};
 
 }  // namespace chainerx::onnx

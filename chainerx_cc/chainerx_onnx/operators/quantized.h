@@ -2,8 +2,6 @@
 
 // What operators of quantized numbers share.
 
-#include <initializer_list>
-
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -14,10 +12,11 @@ Array Aligned(const Array& parameter, const Array& x, int64_t axis, int64_t bloc
 // y + zero_point rounded half to even, within the limits of the dtype.
 Array Quantize(const Array& y, const Array& zero_point, Dtype dtype);
 
-// Whether the inputs at these places are float32.
-bool AreFloat32(const Inputs& in, std::initializer_list<int> places);
+// -- Of operators whose inputs 1, 4 and 6 are the scales of the operands and the result, and 7 its zero point
 
-// y scale, with the zero point of input 7.
+// float32 if all scales are, else float64.
+Dtype ScalesDtype(const Inputs& in);
+// y scale, with the zero point.
 Array Requantize(const Inputs& in, const Array& y, const Array& scale);
 
 }  // namespace chainerx::onnx

@@ -1,7 +1,6 @@
 // Recurrent layers.
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "chainerx_onnx/operators/common.h"
@@ -72,13 +71,12 @@ public:
     }
 
     // A layer that ChainerX runs in one kernel; none for other activations than its.
-    std::optional<FusedRecurrent> Fused(const Node& node, RnnKind kind,
-                                        std::initializer_list<const char*> activations) const {
+    Kernel Fused(const Node& node, RnnKind kind, std::initializer_list<const char*> activations) const {
         for (size_t i = 0; i < activations_.size(); ++i) {
             const char* expected = activations.begin()[i % activations.size()];
-            if (activations_[i].clip > 0 || std::string{expected} != activations_[i].name) return std::nullopt;
+            if (activations_[i].clip > 0 || std::string{expected} != activations_[i].name) return {};
         }
-        return FusedRecurrent::Of(node, kind, reversed_);
+        return FuseRecurrent(node, kind, reversed_);
     }
 
     // The parts of a direction that its steps use.
@@ -89,7 +87,6 @@ public:
         std::optional<Array> bias;  // of the recurrent part
         const Activation* activations;
     };
-    using States = std::array<Array, 2>;
 
     // Runs step(direction, projected input, states) over time; it changes the states.
     template <class Step>
@@ -108,12 +105,12 @@ public:
         if (!fits) throw ModelError{"the shapes of the weights are ", w.shape(), " and ", r.shape()};
         int64_t length = x.shape()[0];
         int64_t batch = x.shape()[1];
-        std::vector<int64_t> lengths;
-        if (in.Has(4)) lengths = ReadInts(in[4]);
-        if (in.Has(4) && static_cast<int64_t>(lengths.size()) != batch) throw ModelError{lengths.size(), " lengths"};
-        Array length_column = lengths.empty() ? Array{} : Reshape(Cast(in[4], Dtype::kInt64), Shape{batch, 1});
-        Arrays ys;
-        std::array<Arrays, 2> finals;
+        Array length_column;
+        if (in.Has(4)) {
+            if (in[4].GetTotalSize() != batch) throw ModelError{in[4].GetTotalSize(), " lengths"};
+            length_column = Reshape(Cast(in[4], Dtype::kInt64), Shape{batch, 1});
+        }
+        std::vector<Arrays> outputs(1 + n_states_);
         for (int64_t d = 0; d < directions; ++d) {
             auto row = [d](const Array& a) { return At(a, {d}); };
             Direction direction{static_cast<int>(d), units, AsContiguous(row(r)), std::nullopt,
@@ -125,42 +122,26 @@ public:
             }
             Array projected = Reshape(Linear(Reshape(x, Shape{length * batch, x.shape()[2]}), row(w), bias),
                                       Shape{length, batch, gates_ * units});
-            States states;
-            for (int s = 0; s < n_states_; ++s) {
-                Shape shape{batch, units};
-                if (in.Has(5 + s)) {
-                    Array given = layout_ ? Transpose(in[5 + s], Axes{1, 0, 2}) : in[5 + s];
-                    if (given.shape() != Shape{directions, batch, units})
-                        throw ModelError{"a state has the shape ", given.shape()};
-                    states[s] = row(given);
-                } else {
-                    states[s] = Zeros(shape, x.dtype(), x.device());
-                }
-            }
+            Shape shape{directions, batch, units};
+            Arrays states = InitialStates(in, n_states_, layout_, d, shape, x.dtype());
             Arrays steps(length);
             for (int64_t i = 0; i < length; ++i) {
                 int64_t t = reversed_[d] ? length - 1 - i : i;
-                States old = states;
+                Arrays old = length_column ? states : Arrays{};
                 step(direction, At(projected, {t}), &states);
-                if (!lengths.empty()) {
+                steps[t] = states[0];
+                if (length_column) {
                     // Sequences that have ended keep their states and give zeros.
                     Array on = Greater(length_column, Scalar{t});
                     for (int s = 0; s < n_states_; ++s) states[s] = Where(on, states[s], old[s]);
                     steps[t] = Where(on, states[0], Scalar{0});
-                } else {
-                    steps[t] = states[0];
                 }
             }
-            ys.push_back(length > 0 ? Stack(steps, 0) : Zeros(Shape{0, batch, units}, x.dtype(), x.device()));
-            for (int s = 0; s < n_states_; ++s) finals[s].push_back(states[s]);
+            bool is_empty = length == 0;
+            outputs[0].push_back(is_empty ? Zeros(Shape{0, batch, units}, x.dtype(), x.device()) : Stack(steps, 0));
+            for (int s = 0; s < n_states_; ++s) outputs[1 + s].push_back(states[s]);
         }
-        Arrays out{Stack(ys, 1)};
-        for (int s = 0; s < n_states_; ++s) out.push_back(Stack(finals[s], 0));
-        if (layout_) {
-            out[0] = Transpose(out[0], Axes{2, 0, 1, 3});
-            for (int s = 0; s < n_states_; ++s) out[s + 1] = Transpose(out[s + 1], Axes{1, 0, 2});
-        }
-        return out;
+        return StackDirections(outputs, layout_);
     }
 
 private:
@@ -180,10 +161,10 @@ Array Gate(const Array& a, int64_t units, int64_t first, int64_t count = 1) {
 
 Kernel Rnn(const Node& node) {
     Layer layer{node, 1, {"Tanh"}, 1};
-    if (auto fused = layer.Fused(node, RnnKind::kTanh, {"tanh"})) return *fused;
-    if (auto fused = layer.Fused(node, RnnKind::kRelu, {"relu"})) return *fused;
+    if (Kernel fused = layer.Fused(node, RnnKind::kTanh, {"tanh"})) return fused;
+    if (Kernel fused = layer.Fused(node, RnnKind::kRelu, {"relu"})) return fused;
     return [layer](const Inputs& in) {
-        return layer.Run(in, [](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+        return layer.Run(in, [](const Layer::Direction& d, const Array& gate, Arrays* s) {
             (*s)[0] = d.activations[0](gate + Linear((*s)[0], d.recurrent, d.bias));
         });
     };
@@ -191,10 +172,10 @@ Kernel Rnn(const Node& node) {
 
 Kernel Gru(const Node& node) {
     Layer layer{node, 3, {"Sigmoid", "Tanh"}, 1};
-    if (auto fused = layer.Fused(node, RnnKind::kGru, {"sigmoid", "tanh"})) return *fused;
+    if (Kernel fused = layer.Fused(node, RnnKind::kGru, {"sigmoid", "tanh"})) return fused;
     bool is_linear_first = node.Flag("linear_before_reset");
     return [layer, is_linear_first](const Inputs& in) {
-        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Arrays* s) {
             const Array& h = (*s)[0];
             int64_t u = d.units;
             auto rows = [u](const Array& a, int64_t first, int64_t count) {
@@ -216,10 +197,10 @@ Kernel Gru(const Node& node) {
 
 Kernel Lstm(const Node& node) {
     Layer layer{node, 4, {"Sigmoid", "Tanh", "Tanh"}, 2};
-    if (auto fused = layer.Fused(node, RnnKind::kLstm, {"sigmoid", "tanh", "tanh"})) return *fused;
+    if (Kernel fused = layer.Fused(node, RnnKind::kLstm, {"sigmoid", "tanh", "tanh"})) return fused;
     bool is_coupled = node.Flag("input_forget");
     return [layer, is_coupled](const Inputs& in) {
-        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Layer::States* s) {
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Arrays* s) {
             int64_t u = d.units;
             Array c = (*s)[1];
             Array a = gate + Linear((*s)[0], d.recurrent, d.bias);
@@ -238,14 +219,12 @@ Kernel Lstm(const Node& node) {
     };
 }
 
-const Operator kRecurrentOperators[] = {
+}  // namespace
+
+const OperatorTable kRecurrentOperators = {
         {"GRU", Gru},
         {"LSTM", Lstm},
         {"RNN", Rnn},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Recurrent)
 
 }  // namespace chainerx::onnx

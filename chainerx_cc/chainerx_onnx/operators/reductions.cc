@@ -5,29 +5,26 @@
 namespace chainerx::onnx {
 namespace {
 
-using Reduction = Array (*)(const Array&, const Axes&, bool);
+using Reduction = Array (*)(const Array&, const OptionalAxes&, bool);
 
-Array SumOf(const Array& x, const Axes& axes, bool keepdims) { return Sum(x, axes, keepdims); }
-Array MeanOf(const Array& x, const Axes& axes, bool keepdims) { return Mean(x, axes, keepdims); }
-Array ProdOf(const Array& x, const Axes& axes, bool keepdims) { return Prod(x, axes, keepdims); }
-Array L1Of(const Array& x, const Axes& axes, bool keepdims) { return Sum(Absolute(x), axes, keepdims); }
-Array SumSquareOf(const Array& x, const Axes& axes, bool keepdims) { return Sum(Square(x), axes, keepdims); }
-Array L2Of(const Array& x, const Axes& axes, bool keepdims) { return Sqrt(SumSquareOf(x, axes, keepdims)); }
-Array LogSumOf(const Array& x, const Axes& axes, bool keepdims) { return Log(Sum(x, axes, keepdims)); }
-Array LogSumExpOf(const Array& x, const Axes& axes, bool keepdims) {
+Array L1(const Array& x, const OptionalAxes& axes, bool keepdims) { return Sum(Absolute(x), axes, keepdims); }
+Array SumSquare(const Array& x, const OptionalAxes& axes, bool keepdims) { return Sum(Square(x), axes, keepdims); }
+Array L2(const Array& x, const OptionalAxes& axes, bool keepdims) { return Sqrt(SumSquare(x, axes, keepdims)); }
+Array LogSum(const Array& x, const OptionalAxes& axes, bool keepdims) { return Log(Sum(x, axes, keepdims)); }
+Array LogSumExpOf(const Array& x, const OptionalAxes& axes, bool keepdims) {
     Array y = IsFloat(x.dtype()) ? x : Cast(x, Dtype::kFloat64);
-    return y.GetTotalSize() == 0 ? Log(Sum(y, axes, keepdims)) : LogSumExp(y, axes, keepdims);
+    return y.GetTotalSize() == 0 ? LogSum(y, axes, keepdims) : LogSumExp(y, axes, keepdims);
 }
 
 // The largest or smallest element; of none, the least or greatest number.
 template <bool kIsMax>
-Array ExtremeOf(const Array& x, const Axes& axes, bool keepdims) {
-    Shape shape = ReduceShape(x.shape(), axes, keepdims);
+Array ExtremeOf(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    Shape shape = ReduceShape(x.shape(), *axes, keepdims);
     if (x.GetTotalSize() != 0 || shape.GetTotalSize() == 0) {
         if (x.dtype() != Dtype::kBool) return kIsMax ? AMax(x, axes, keepdims) : AMin(x, axes, keepdims);
         return kIsMax ? Any(x, axes, keepdims) : All(x, axes, keepdims);
     }
-    return Full(shape, kIsMax ? Lowest(x.dtype()) : Greatest(x.dtype()), x.dtype(), x.device());
+    return Full(shape, LimitOf(x.dtype(), !kIsMax), x.dtype(), x.device());
 }
 
 // Over no axes, the result is that of all, or the input.
@@ -62,33 +59,29 @@ Array Cumulative(const Array& input, int8_t axis, bool exclusive, bool reverse) 
 Arrays TopK(const Array& x, int64_t k, int8_t axis, bool largest) {
     int64_t length = x.shape()[axis];
     if (k < 0 || k > length) throw ModelError{"k is ", k, " for an axis of ", length};
-    // A stable order, so that the first of equal elements comes first.
-    Array order =
-            largest ? Flip(Scalar{length - 1} - Argsort(Flip(x, Axes{axis}), axis), Axes{axis}) : Argsort(x, axis);
-    order = AsContiguous(SliceAxis(order, axis, 0, k));
+    // The order is stable, so that the first of equal elements comes first.
+    Array order = AsContiguous(SliceAxis(Argsort(x, axis, largest), axis, 0, k));
     return {TakeAlong(x, order, axis), order};
 }
 
-const Operator kReductionsOperators[] = {
+}  // namespace
+
+const OperatorTable kReductionsOperators = {
         {"ArgMax", Call<Arg<true>>, "axis keepdims select_last_index"},
         {"ArgMin", Call<Arg<false>>, "axis keepdims select_last_index"},
         {"CumProd", Call<Cumulative<false>>, "axis exclusive reverse"},
         {"CumSum", Call<Cumulative<true>>, "axis exclusive reverse"},
-        {"ReduceL1", Call<Reduce<L1Of>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceL2", Call<Reduce<L2Of>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceLogSum", Call<Reduce<LogSumOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceL1", Call<Reduce<L1>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceL2", Call<Reduce<L2>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceLogSum", Call<Reduce<LogSum>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceLogSumExp", Call<Reduce<LogSumExpOf>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceMax", Call<Reduce<ExtremeOf<true>>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceMean", Call<Reduce<MeanOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceMean", Call<Reduce<Mean>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceMin", Call<Reduce<ExtremeOf<false>>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceProd", Call<Reduce<ProdOf>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceSum", Call<Reduce<SumOf>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceSumSquare", Call<Reduce<SumSquareOf>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceProd", Call<Reduce<Prod>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceSum", Call<Reduce<Sum>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceSumSquare", Call<Reduce<SumSquare>>, "axes keepdims noop_with_empty_axes"},
         {"TopK", Call<TopK>, "k axis largest"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Reductions)
 
 }  // namespace chainerx::onnx

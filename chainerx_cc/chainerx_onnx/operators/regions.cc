@@ -9,26 +9,23 @@ namespace chainerx::onnx {
 namespace {
 
 struct Box {
-    double low[2];
-    double high[2];
+    Box(const double* p, bool is_centered) {
+        for (int i = 0; i < 2; ++i) {
+            double a = is_centered ? p[i] - p[i + 2] / 2 : p[i];
+            double b = is_centered ? p[i] + p[i + 2] / 2 : p[i + 2];
+            low[i] = std::min(a, b);
+            high[i] = std::max(a, b);
+        }
+    }
     double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
     double Common(const Box& o) const {
         double product = 1;
         for (int i = 0; i < 2; ++i) product *= std::max(std::min(high[i], o.high[i]) - std::max(low[i], o.low[i]), 0.0);
         return product;
     }
+    double low[2];
+    double high[2];
 };
-
-Box MakeBox(const double* p, bool is_centered) {
-    Box box;
-    for (int i = 0; i < 2; ++i) {
-        double a = is_centered ? p[i] - p[i + 2] / 2 : p[i];
-        double b = is_centered ? p[i] + p[i + 2] / 2 : p[i + 2];
-        box.low[i] = std::min(a, b);
-        box.high[i] = std::max(a, b);
-    }
-    return box;
-}
 
 Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const std::optional<int64_t>& most,
                         const Array& iou_threshold, const Array& score_threshold, bool is_centered) {
@@ -39,9 +36,9 @@ Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const
     Array boxes = InHostMemory(coordinates);
     Array scores = InHostMemory(all_scores);
     int64_t limit = most.value_or(0);
-    double overlap = iou_threshold ? static_cast<double>(ReadScalar(iou_threshold)) : 0;
+    double overlap = iou_threshold ? static_cast<double>(AsScalar(iou_threshold)) : 0;
     std::optional<double> least;
-    if (score_threshold) least = static_cast<double>(ReadScalar(score_threshold));
+    if (score_threshold) least = static_cast<double>(AsScalar(score_threshold));
     int64_t classes = scores.shape()[1];
     int64_t n = scores.shape()[2];
     Ints chosen;
@@ -56,7 +53,7 @@ Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const
         std::vector<Box> kept;
         for (int64_t i : order) {
             if (static_cast<int64_t>(kept.size()) >= limit) break;
-            Box box = MakeBox(corners + i * 4, is_centered);
+            Box box{corners + i * 4, is_centered};
             bool is_new = std::all_of(kept.begin(), kept.end(), [&](const Box& each) {
                 double common = box.Common(each);
                 return common <= overlap * (box.area() + each.area() - common);
@@ -86,17 +83,13 @@ struct Neighbors {
     double weights[2];
 };
 
-// Whether coordinates are shifted by half a pixel.
-struct RegionGrid {
-    explicit RegionGrid(const Node& node)
-        : is_half{node.opset() >= 16 && node.String("coordinate_transformation_mode") == "half_pixel"} {}
-    bool is_half;
-};
-
+enum class RegionCoordinates { kHalfPixel, kOutputHalfPixel };
 enum class RegionMode { kMean, kMax };
 
-Array RoiAlign(const Array& input, const Array& regions, const Ints& images, RegionGrid grid, RegionMode mode,
-               int64_t output_height, int64_t output_width, int64_t sampling_ratio, double scale) {
+Array RoiAlign(const Array& input, const Array& regions, const Ints& images, Opset opset, RegionCoordinates coordinates,
+               RegionMode mode, int64_t output_height, int64_t output_width, int64_t sampling_ratio, double scale) {
+    // Coordinates are shifted by half a pixel.
+    bool is_half = opset >= 16 && coordinates == RegionCoordinates::kHalfPixel;
     Array x = InHostMemory(input);
     Array rois = InHostMemory(regions);
     if (x.ndim() != 4 || rois.ndim() != 2 || rois.shape()[1] != 4 || x.GetTotalSize() == 0 ||
@@ -114,9 +107,9 @@ Array RoiAlign(const Array& input, const Array& regions, const Ints& images, Reg
         std::vector<Neighbors> neighbors[2];
         int64_t counts[2];
         for (int axis = 0; axis < 2; ++axis) {
-            double begin = roi[1 - axis] * scale - (grid.is_half ? 0.5 : 0);
-            double span = roi[3 - axis] * scale - (grid.is_half ? 0.5 : 0) - begin;
-            if (!grid.is_half) span = std::max(span, 1.0);
+            double begin = roi[1 - axis] * scale - (is_half ? 0.5 : 0);
+            double span = roi[3 - axis] * scale - (is_half ? 0.5 : 0) - begin;
+            if (!is_half) span = std::max(span, 1.0);
             double each = std::ceil(span / static_cast<double>(outs[axis]));
             if (!(each < 1e6)) throw ModelError{"a region has the size ", span};
             counts[axis] = sampling_ratio > 0 ? sampling_ratio : std::max<int64_t>(static_cast<int64_t>(each), 1);
@@ -148,13 +141,12 @@ Array RoiAlign(const Array& input, const Array& regions, const Ints& images, Reg
     return Like(input, out);
 }
 
-const Operator kRegionsOperators[] = {
-        {"NonMaxSuppression", Call<NonMaxSuppression>, "max_output_boxes_per_class center_point_box"},
-        {"RoiAlign", Call<RoiAlign>, "batch_indices mode output_height output_width sampling_ratio spatial_scale"},
-};
-
 }  // namespace
 
-CHAINERX_ONNX_FAMILY(Regions)
+const OperatorTable kRegionsOperators = {
+        {"NonMaxSuppression", Call<NonMaxSuppression>, "max_output_boxes_per_class center_point_box"},
+        {"RoiAlign", Call<RoiAlign>,
+         "batch_indices coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale"},
+};
 
 }  // namespace chainerx::onnx

@@ -50,13 +50,11 @@ void Transform(double* row, int64_t n, PostTransform transform) {
 
 }  // namespace
 
-PostTransform TransformOf(const Node& node) { return static_cast<PostTransform>(node.Choice("post_transform")); }
-
 Array RowsOf(const Node& node, const char* name, int64_t rows) {
-    std::vector<float> values = node.FloatsOrNone(name);
-    auto n = static_cast<int64_t>(values.size());
+    Array values = FloatsArray(node.FloatsOrNone(name));
+    int64_t n = values.GetTotalSize();
     if (rows < 1 || n == 0 || n % rows != 0) throw ModelError{"its ", name, " has ", n, " values for ", rows, " rows"};
-    return FromHost(Shape{rows, n / rows}, Dtype::kFloat32, values.data(), HostDevice());
+    return Reshape(values, Shape{rows, n / rows});
 }
 
 double Logistic(double x) {
@@ -64,24 +62,25 @@ double Logistic(double x) {
     return (x < 0 ? small : 1) / (1 + small);
 }
 
-Array Transformed(Scores scores, PostTransform transform, Device& device) {
+Array ScoreTransform::operator()(Scores scores) const {
     Array out = Empty(CheckedShape({scores.rows, scores.columns}, sizeof(float)), Dtype::kFloat32, HostDevice());
-    for (int64_t i = 0; i < scores.rows; ++i) Transform(scores.row(i), scores.columns, transform);
+    for (int64_t i = 0; i < scores.rows; ++i) Transform(scores.row(i), scores.columns, kind);
     std::copy(scores.values.begin(), scores.values.end(), out.data<float>());
-    return ToDevice(out, device);
+    return ToDevice(out, *device);
 }
 
-Array TransformedOfTwo(const Scores& scores, PostTransform transform, bool sum_is_one, Device& device) {
+Array ScoreTransform::OfTwo(const Scores& scores, bool sum_is_one) const {
     Scores both{scores.rows, 2};
-    bool is_logistic = transform == PostTransform::kLogistic;
+    bool is_logistic = kind == PostTransform::kLogistic;
     for (int64_t i = 0; i < scores.rows; ++i) {
         double score = scores.row(i)[0];
         both.row(i)[0] = sum_is_one && !is_logistic ? 1 - score : -score;
         both.row(i)[1] = score;
     }
+    ScoreTransform transform = *this;
     // As ONNX Runtime has it, there is no softmax of a score and what follows from it.
-    bool applies = is_logistic || transform == PostTransform::kProbit;
-    return Transformed(std::move(both), applies ? transform : PostTransform::kNone, device);
+    if (!is_logistic && kind != PostTransform::kProbit) transform.kind = PostTransform::kNone;
+    return transform(std::move(both));
 }
 
 Array FeatureMatrix(const Array& x) {
@@ -90,23 +89,27 @@ Array FeatureMatrix(const Array& x) {
     return host.ndim() == 2 ? host : Reshape(host, Shape{1, host.GetTotalSize()});
 }
 
-ClassLabels::ClassLabels(const Node& node, const char* integers) {
-    if (node.Has("classlabels_strings") && !node.Strings("classlabels_strings").empty()) {
-        labels_ = VectorOf(node.Strings("classlabels_strings"));
-    } else {
-        labels_ = IntsArray(node.IntsOrNone(integers));
-    }
+ClassResult::ClassResult(const Node& node, const char* integers)
+    : labels_{StringsOrInts(node, "classlabels_strings", integers)}, transform_{node} {
     size_ = ShapeOfElements(labels_).GetTotalSize();
 }
 
-Value ClassLabels::Of(const Ints& winners, Device& device) const {
-    if (size_ == 0) return ToDevice(IntsArray(winners), device);
+Value ClassResult::LabelsOf(const Ints& winners) const {
+    if (size_ == 0) return ToDevice(IntsArray(winners), *transform_.device);
     for (int64_t winner : winners) {
         if (winner >= size_) throw ModelError{"there are ", size_, " labels, and the class ", winner, " wins"};
     }
-    bool is_text = labels_.As<Strings>() != nullptr;
-    Value missing = is_text ? VectorOf({""}) : Value{IntsArray({0})};
-    return ItemsAt(labels_, winners, Shape{static_cast<int64_t>(winners.size())}, missing, device);
+    Shape shape{static_cast<int64_t>(winners.size())};
+    return ItemsAt(labels_, winners, shape, BlankOf(labels_), *transform_.device);
+}
+
+Values ClassResult::OfAll(const Ints& winners, Scores scores) const {
+    return {LabelsOf(winners), transform_(std::move(scores))};
+}
+
+Values ClassResult::OfOne(const Ints& winners, const Scores& scores, bool sum_is_one) const {
+    if (size_ == 2) return {LabelsOf(winners), transform_.OfTwo(scores, sum_is_one)};
+    return {ToDevice(IntsArray(winners), *transform_.device), transform_(scores)};
 }
 
 Ints Winners(const Scores& scores) {

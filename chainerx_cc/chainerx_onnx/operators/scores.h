@@ -2,6 +2,7 @@
 
 // What classical models share: the transforms of their scores, and the labels of classes.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,9 +12,6 @@ namespace chainerx::onnx {
 
 // In the order of attribute_values.txt, and of the numbers that TreeEnsemble has for them.
 enum class PostTransform { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
-
-// That of a node's attribute of this name.
-PostTransform TransformOf(const Node& node);
 
 // Floats of an attribute as a matrix of `rows` rows, in host memory.
 Array RowsOf(const Node& node, const char* name, int64_t rows);
@@ -25,6 +23,9 @@ double Logistic(double x);
 struct Scores {
     Scores(int64_t row_count, int64_t column_count)
         : rows{row_count}, columns{column_count}, values(row_count * column_count) {}
+    explicit Scores(const Array& matrix) : Scores{matrix.shape()[0], matrix.shape()[1]} {
+        std::copy_n(InHostMemory(matrix).data<double>(), values.size(), values.begin());
+    }
     double* row(int64_t i) { return values.data() + i * columns; }
     const double* row(int64_t i) const { return values.data() + i * columns; }
 
@@ -33,29 +34,43 @@ struct Scores {
     std::vector<double> values;
 };
 
-// As float32, after a transform. Single scores know no softmax.
-Array Transformed(Scores scores, PostTransform transform, Device& device);
+// How a node transforms its scores.
+struct ScoreTransform {
+    explicit ScoreTransform(const Node& node) : ScoreTransform{node, node.Choice("post_transform")} {}
+    ScoreTransform(const Node& node, int64_t number)
+        : kind{static_cast<PostTransform>(number)}, device{&node.device()} {}
 
-// The same for the two classes of single scores, which are those of the second. The first has one less the score, or
-// the negative score.
-Array TransformedOfTwo(const Scores& scores, PostTransform transform, bool sum_is_one, Device& device);
+    // As float32. Single scores know no softmax.
+    Array operator()(Scores scores) const;
+    // The same for the two classes of single scores, which are those of the second. The first has one less the score,
+    // or the negative score.
+    Array OfTwo(const Scores& scores, bool sum_is_one) const;
+
+    PostTransform kind;
+    Device* device;
+};
 
 // The features as a matrix in host memory, of float32 or float64; a vector is one row.
 Array FeatureMatrix(const Array& x);
 
-// The labels of classes, which may be none.
-class ClassLabels {
+// What a classifier gives: the labels of classes, which may be none, and transformed scores.
+class ClassResult {
 public:
     // `integers`: the attribute of labels that are no strings.
-    ClassLabels(const Node& node, const char* integers);
+    ClassResult(const Node& node, const char* integers);
 
-    int64_t size() const { return size_; }
-    // Those of winners by number; the numbers themselves if there are no labels.
-    Value Of(const Ints& winners, Device& device) const;
+    int64_t size() const { return size_; }  // the number of labels
+    // Winners are numbers of classes, which are also their labels if there are none.
+    Values OfAll(const Ints& winners, Scores scores) const;
+    // Of single scores, which are those of the second class if there are labels of two.
+    Values OfOne(const Ints& winners, const Scores& scores, bool sum_is_one) const;
 
 private:
+    Value LabelsOf(const Ints& winners) const;
+
     int64_t size_;
     Value labels_;
+    ScoreTransform transform_;
 };
 
 // The first of the greatest in each row.

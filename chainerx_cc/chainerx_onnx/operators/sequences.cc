@@ -25,7 +25,7 @@ const Value& AsItem(const Value& value) {
 int64_t PlaceIn(const Value& position, int64_t length, int64_t last, int64_t none) {
     if (!position) return none;
     if (!position.array()) throw ModelError{"the position is ", position.KindName()};
-    auto i = static_cast<int64_t>(ReadScalar(position.array()));
+    auto i = static_cast<int64_t>(AsScalar(position.array()));
     if (i < -length || i > last) throw ModelError{"there is no position ", i, " in a sequence of ", length};
     return i < 0 ? i + length : i;
 }
@@ -80,20 +80,15 @@ Value SplitToSequence(const Array& x, const Array& split, int8_t axis, bool keep
     if (split && split.ndim() > 0) {
         sizes = ReadInts(split);
     } else {
-        int64_t each = split ? static_cast<int64_t>(ReadScalar(split)) : 1;
+        int64_t each = split ? static_cast<int64_t>(AsScalar(split)) : 1;
         if (each <= 0) throw ModelError{"the parts have the size ", each};
         for (int64_t at = 0; at < length; at += std::min(each, length - at))
             sizes.push_back(std::min(each, length - at));
     }
     Values items;
-    int64_t at = 0;
-    for (int64_t size : sizes) {
-        if (size < 0 || size > length - at) throw ModelError{"the sizes do not add up to ", length};
-        Array part = SliceAxis(x, axis, at, at + size);
+    for (const Array& part : SplitAxis(x, axis, sizes)) {
         items.emplace_back(split || keepdims ? part : Squeeze(part, Axes{axis}));
-        at += size;
     }
-    if (at != length) throw ModelError{"the sizes do not add up to ", length};
     return Value::Of(Sequence{std::move(items)});
 }
 
@@ -134,7 +129,9 @@ Array OptionalHasElement(const Value& value, Device& device) {
     return Full(Shape{}, Scalar{static_cast<bool>(value)}, Dtype::kBool, device);
 }
 
-const Operator kSequencesOperators[] = {
+}  // namespace
+
+const OperatorTable kSequencesOperators = {
         {"ConcatFromSequence", Call<ConcatFromSequence>, "axis new_axis", Purity::kPure, "", Operands::kValues},
         {"Optional", Call<Optional>, "", Purity::kPure, "", Operands::kValues},
         {"OptionalGetElement", Call<OptionalGetElement>, "", Purity::kPure, "", Operands::kValues},
@@ -148,9 +145,5 @@ const Operator kSequencesOperators[] = {
         {"SequenceMap", SequenceMap, "", Purity::kRandom, "", Operands::kValues},
         {"SplitToSequence", Call<SplitToSequence>, "axis keepdims", Purity::kPure, "", Operands::kMoved},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Sequences)
 
 }  // namespace chainerx::onnx

@@ -25,39 +25,25 @@ Array Window(int64_t size, Dtype dtype, bool periodic, Device& device) {
 
 // The transform of the last axis, of numbers with a real and an imaginary part (or no array), as products with the
 // matrix of its sines and cosines.
-struct Fourier {
-    int64_t length;
-    int64_t outputs;
-    bool inverse;
-
-    Array operator()(const Array& real, const Array& imaginary) const {
-        Shape shape = CheckedShape({real.shape()[real.ndim() - 1], outputs}, 8);
-        Array cos = EmptyInHostMemory(shape);
-        Array sin = EmptyInHostMemory(shape);
-        double turn = 2 * std::acos(-1.0) / static_cast<double>(length);
-        for (int64_t k = 0; k < shape[0]; ++k) {
-            for (int64_t m = 0; m < outputs; ++m) {
-                double phase = turn * static_cast<double>(k * m % length);
-                cos.data<double>()[k * outputs + m] = std::cos(phase);
-                sin.data<double>()[k * outputs + m] = inverse ? -std::sin(phase) : std::sin(phase);
-            }
-        }
-        Array c = Like(real, cos);
-        Array s = Like(real, sin);
-        Array re = Matmul(real, c);
-        Array im = Negative(Matmul(real, s));
-        if (imaginary) {
-            re = re + Matmul(imaginary, s);
-            im = im + Matmul(imaginary, c);
-        }
-        Array y = Stack({re, im}, re.ndim());
-        return inverse ? y / Scalar{static_cast<double>(length)} : y;
+Array Fourier(const Array& real, const Array& imaginary, int64_t length, int64_t outputs, bool inverse) {
+    int64_t inputs = real.shape().back();
+    CheckedShape({inputs, outputs}, 8);
+    Device& device = real.device();
+    Array turns = Remainder(Steps(inputs, 1, device) * Steps(outputs, 0, device), Scalar{length});
+    Array phase = Cast(turns, Dtype::kFloat64) * Scalar{2 * std::acos(-1.0) / static_cast<double>(length)};
+    Array c = Cast(Cos(phase), real.dtype());
+    Array s = Cast(Sin(inverse ? Negative(phase) : phase), real.dtype());
+    Array re = Matmul(real, c);
+    Array im = Negative(Matmul(real, s));
+    if (imaginary) {
+        re = re + Matmul(imaginary, s);
+        im = im + Matmul(imaginary, c);
     }
-};
-
-Array Part(const Array& x, int64_t i) {
-    return Squeeze(SliceAxis(x, x.ndim() - 1, i, i + 1), Axes{static_cast<int8_t>(x.ndim() - 1)});
+    Array y = Stack({re, im}, re.ndim());
+    return inverse ? y / Scalar{static_cast<double>(length)} : y;
 }
+
+Array Part(const Array& x, int64_t i) { return Squeeze(SliceAxis(x, x.ndim() - 1, i, i + 1), Axes{LastAxis(x)}); }
 
 // Cuts the last axis, or adds zeros to it.
 Array Resized(const Array& x, int64_t length) { return PadAxis(x, x.ndim() - 1, 0, length - x.shape().back()); }
@@ -65,27 +51,25 @@ Array Resized(const Array& x, int64_t length) { return PadAxis(x, x.ndim() - 1, 
 Array Dft(const Array& x, const std::optional<int64_t>& dft_length, const std::optional<int8_t>& axis, Opset opset,
           bool inverse, bool onesided) {
     int8_t at = axis ? *axis : CheckAxis(opset < 20 ? 1 : -2, x.ndim());
-    int8_t last = static_cast<int8_t>(x.ndim() - 1);
+    int8_t last = LastAxis(x);
     if (at == last || x.shape()[last] < 1 || x.shape()[last] > 2) throw ModelError{"the shape is ", x.shape()};
     Array moved = Moveaxis(x, Axes{at}, Axes{static_cast<int8_t>(last - 1)});
-    Array real = Part(moved, 0);
-    Array imaginary = x.shape()[last] == 2 ? Part(moved, 1) : Array{};
     int64_t n = x.shape()[at];
     bool is_half = inverse && onesided;
     int64_t length = dft_length.value_or(is_half ? 2 * (n - 1) : n);
     if (length < 1) throw ModelError{"the length is ", length};
     int64_t half = length / 2 + 1;
-    real = Resized(real, is_half ? half : length);
-    if (imaginary) imaginary = Resized(imaginary, is_half ? half : length);
-    if (is_half && length - half > 0) {
+    Array parts[2];
+    for (int64_t i = 0; i < x.shape()[last]; ++i) {
+        parts[i] = Resized(Part(moved, i), is_half ? half : length);
+        if (!is_half) continue;
         // The missing half is the conjugate of the first.
         Ints places;
         for (int64_t k = half; k < length; ++k) places.push_back(length - k);
-        real = Concatenate({real, Take(real, places, last - 1)}, last - 1);
-        if (imaginary) imaginary = Concatenate({imaginary, Negative(Take(imaginary, places, last - 1))}, last - 1);
+        Array rest = Take(parts[i], places, last - 1);
+        parts[i] = Concatenate({parts[i], i == 0 ? rest : Negative(rest)}, last - 1);
     }
-    Fourier transform{length, onesided && !inverse ? half : length, inverse};
-    Array y = transform(real, imaginary);
+    Array y = Fourier(parts[0], parts[1], length, onesided && !inverse ? half : length, inverse);
     if (is_half) y = SliceAxis(y, last, 0, 1);
     return Moveaxis(y, Axes{static_cast<int8_t>(last - 1)}, Axes{at});
 }
@@ -105,19 +89,17 @@ Array Stft(const Array& signal, int64_t step, const Array& window, const std::op
         parts[i] = Reshape(Take(Part(x, i), places, 1), frames);
         if (window) parts[i] = parts[i] * window;
     }
-    return Fourier{length, onesided ? length / 2 + 1 : length, false}(parts[0], parts[1]);
+    return Fourier(parts[0], parts[1], length, onesided ? length / 2 + 1 : length, false);
 }
 
-const Operator kSignalsOperators[] = {
+}  // namespace
+
+const OperatorTable kSignalsOperators = {
         {"BlackmanWindow", Call<Window<kBlackman>>, "size output_datatype periodic"},
         {"DFT", Call<Dft>, "dft_length axis inverse onesided"},
         {"HammingWindow", Call<Window<kHamming>>, "size output_datatype periodic"},
         {"HannWindow", Call<Window<kHann>>, "size output_datatype periodic"},
         {"STFT", Call<Stft>, "frame_step frame_length onesided"},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Signals)
 
 }  // namespace chainerx::onnx

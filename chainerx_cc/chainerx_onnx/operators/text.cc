@@ -1,12 +1,10 @@
 // Strings.
 
-#include "chainerx_onnx/operators/text.h"
-
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "chainerx_onnx/operators/common.h"
+#include "chainerx_onnx/operators/key_table.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -20,9 +18,7 @@ Ints BroadcastPlaces(const Shape& from, const Shape& to) {
 Value StringConcat(const Value& left, const Value& right) {
     const Strings& a = StringsOf(left);
     const Strings& b = StringsOf(right);
-    // Of no memory: strides of zero.
-    Array zero = Zeros(Shape{}, Dtype::kBool, HostDevice());
-    Shape shape = LogicalOr(BroadcastTo(zero, a.shape), BroadcastTo(zero, b.shape)).shape();
+    Shape shape = BroadcastShapes(a.shape, b.shape);
     CheckedShape(ToVector(shape), sizeof(std::string));
     Ints from_a = BroadcastPlaces(a.shape, shape);
     Ints from_b = BroadcastPlaces(b.shape, shape);
@@ -108,71 +104,45 @@ Value StringNormalizer(const Value& value, CaseChange change, bool is_case_sensi
 
 enum class GramWeight { kTf, kIdf, kTfIdf };
 
-// Elements as integers: strings as places in the pool, or -1 if they are not there.
-class GramAlphabet {
-public:
-    explicit GramAlphabet(const std::vector<std::string>& pool) {
-        for (const std::string& word : pool) words_.emplace(word, static_cast<int64_t>(words_.size()));
-    }
-
-    Ints Read(const Value& value) const {
-        if (value.array()) return ReadInts(value.array());
-        Ints out;
-        for (const std::string& word : StringsOf(value).items) {
-            auto it = words_.find(word);
-            out.push_back(it == words_.end() ? -1 : it->second);
-        }
-        return out;
-    }
-
-private:
-    std::unordered_map<std::string, int64_t> words_;
-};
-
 // The node's attributes, and the column of each gram.
 class GramCounter {
 public:
     explicit GramCounter(const Node& node)
-        : alphabet_{node.StringsOrNone("pool_strings")},
+        : alphabet_{PoolOf(node)},
           weight_{static_cast<GramWeight>(node.Choice("mode", {"TF", "IDF", "TFIDF"}))},
           shortest_{node.Int("min_gram_length")},
           longest_{node.Int("max_gram_length")},
           skips_{node.Int("max_skip_count")} {
         if (longest_ < shortest_) throw ModelError{"its grams have ", shortest_, " to ", longest_, " elements"};
-        Ints pool = node.IntsOrNone("pool_int64s");
-        if (node.Has("pool_strings")) {
-            const std::vector<std::string>& words = node.Strings("pool_strings");
-            pool = alphabet_.Read(Value::Of(Strings{Shape{static_cast<int64_t>(words.size())}, words}));
-        }
-        ReadGrams(pool, node.Ints("ngram_counts"), node.Ints("ngram_indexes"));
+        const Ints& indexes = node.Ints("ngram_indexes");
+        ReadGrams(alphabet_.PlacesOf(PoolOf(node)), node.Ints("ngram_counts"), indexes);
         std::vector<float> given = node.FloatsOrNone("weights");
         scales_.assign(columns_, 0);
-        for (size_t i = 0; i < indexes_.size(); ++i) {
-            if (!given.empty() && given.size() != indexes_.size()) throw ModelError{"its weights are too few"};
-            scales_[indexes_[i]] = given.empty() ? 1 : given[i];
-        }
+        if (!given.empty() && given.size() != indexes.size()) throw ModelError{"its weights are too few"};
+        for (size_t i = 0; i < indexes.size(); ++i) scales_[indexes[i]] = given.empty() ? 1 : given[i];
     }
 
     Array operator()(const Value& value) const {
-        const auto* strings = value.As<Strings>();
-        if (strings == nullptr && !value.array()) throw ModelError{"expected an array or strings"};
-        const Shape& shape = strings != nullptr ? strings->shape : value.array().shape();
+        if (value.As<Strings>() == nullptr && !value.array()) throw ModelError{"expected an array or strings"};
+        const Shape& shape = ShapeOfElements(value);
         if (shape.ndim() > 2) throw ModelError{"the shape is ", shape};
         int64_t rows = shape.ndim() == 2 ? shape[0] : 1;
         int64_t width = shape.ndim() == 0 ? 1 : shape.back();
         Shape out_shape = shape.ndim() == 2 ? CheckedShape({rows, columns_}, 4) : Shape{columns_};
         Array out = Zeros(out_shape, Dtype::kFloat32, HostDevice());
-        Ints elements = alphabet_.Read(value);
+        Ints elements = alphabet_.PlacesOf(value);
         for (int64_t i = 0; i < rows; ++i) Count(elements.data() + i * width, width, out.data<float>() + i * columns_);
         return out;
     }
 
 private:
+    static Value PoolOf(const Node& node) { return StringsOrInts(node, "pool_strings", "pool_int64s"); }
+
     void ReadGrams(const Ints& pool, const Ints& begins, const Ints& indexes) {
-        indexes_ = indexes;
         for (int64_t index : indexes) columns_ = std::max(columns_, index + 1);
         CheckedShape({columns_}, 4);
         auto total = static_cast<int64_t>(pool.size());
+        size_t used = 0;
         for (size_t k = 0; k < begins.size(); ++k) {
             int64_t end = k + 1 < begins.size() ? begins[k + 1] : total;
             auto size = static_cast<int64_t>(k + 1);
@@ -180,10 +150,8 @@ private:
                 throw ModelError{"its ngram_counts do not fit to a pool of ", total};
             }
             for (int64_t at = begins[k]; at < end; at += size) {
-                if (used_ >= indexes.size()) throw ModelError{"it has more grams than ngram_indexes"};
-                Ints gram{pool.begin() + at, pool.begin() + at + size};
-                int64_t column = indexes[used_++];
-                grams_[std::move(gram)] = column;
+                if (used >= indexes.size()) throw ModelError{"it has more grams than ngram_indexes"};
+                grams_[Ints{pool.begin() + at, pool.begin() + at + size}] = indexes[used++];
             }
         }
     }
@@ -207,15 +175,13 @@ private:
         }
     }
 
-    GramAlphabet alphabet_;
+    KeyTable alphabet_;
     GramWeight weight_;
     int64_t shortest_;
     int64_t longest_;
     int64_t skips_;
     int64_t columns_{0};
-    size_t used_{0};
     std::map<Ints, int64_t> grams_;
-    Ints indexes_;
     std::vector<float> scales_;
 };
 
@@ -223,16 +189,14 @@ Array TfIdfVectorizer(const Value& x, const GramCounter& counter, Device& device
     return ToDevice(counter(x), device);
 }
 
-const Operator kTextOperators[] = {
+}  // namespace
+
+const OperatorTable kTextOperators = {
         {"StringConcat", Call<StringConcat>, "", Purity::kPure, "", Operands::kValues},
         {"StringNormalizer", Call<StringNormalizer>, "case_change_action is_case_sensitive stopwords", Purity::kPure,
          "", Operands::kValues},
         {"StringSplit", Call<StringSplit>, "delimiter maxsplit", Purity::kPure, "", Operands::kValues},
         {"TfIdfVectorizer", Call<TfIdfVectorizer>, "", Purity::kPure, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Text)
 
 }  // namespace chainerx::onnx

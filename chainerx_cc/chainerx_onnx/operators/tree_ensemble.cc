@@ -2,14 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "chainerx/core/kernels.h"
 
 namespace chainerx::onnx {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Takes away nodes that nothing leads to, until none are left.
+void RefuseCycles(const std::vector<TreeNode>& nodes) {
+    std::vector<int64_t> parents(nodes.size(), 0);
+    for (const TreeNode& node : nodes) {
+        if (node.mode == TreeMode::kLeaf) continue;
+        ++parents[node.yes];
+        ++parents[node.no];
+    }
+    std::vector<int64_t> free;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        if (parents[i] == 0) free.push_back(static_cast<int64_t>(i));
+    }
+    size_t seen = 0;
+    for (; !free.empty(); ++seen) {
+        const TreeNode& node = nodes[free.back()];
+        free.pop_back();
+        if (node.mode == TreeMode::kLeaf) continue;
+        for (int64_t child : {node.yes, node.no}) {
+            if (--parents[child] == 0) free.push_back(child);
+        }
+    }
+    if (seen < nodes.size()) throw ModelError{"a tree has a cycle"};
+}
+
+// Whether the comparison of a node holds.
+template <class T>
+bool Holds(const TreeNode& node, const std::vector<std::vector<double>>& members, int64_t place, T value) {
+    switch (node.mode) {
+        case TreeMode::kLeq:
+            return value <= node.split;
+        case TreeMode::kLt:
+            return value < node.split;
+        case TreeMode::kGte:
+            return value >= node.split;
+        case TreeMode::kGt:
+            return value > node.split;
+        case TreeMode::kEq:
+            return value == node.split;
+        case TreeMode::kNeq:
+            return value != node.split;
+        default:
+            return std::binary_search(members[place].begin(), members[place].end(), static_cast<double>(value));
+    }
+}
 
 }  // namespace
 
@@ -19,11 +61,6 @@ TreeMode TreeModeOf(const std::string& name) {
     auto it = std::find(kNames.begin(), kNames.end(), name);
     if (it == kNames.end()) throw ModelError{"a node has the mode '", name, "'"};
     return static_cast<TreeMode>(it - kNames.begin());
-}
-
-std::vector<double> ReadDoubles(const Array& a) {
-    Array host = InHostMemory(a);
-    return {host.data<double>(), host.data<double>() + host.GetTotalSize()};
 }
 
 void TreeEnsemble::SetMembers(const std::vector<double>& values) {
@@ -43,7 +80,7 @@ void TreeEnsemble::Finish(int64_t targets, TreeAggregate aggregate) {
     targets_ = targets;
     aggregate_ = aggregate;
     CheckPlaces();
-    RefuseCycles();
+    RefuseCycles(nodes_);
     for (const TreeNode& node : nodes_) {
         if (node.mode == TreeMode::kMember && members_.empty()) throw ModelError{"it has no sets of members"};
         if (node.mode == TreeMode::kLeaf) continue;
@@ -96,52 +133,8 @@ void TreeEnsemble::CheckPlaces() const {
     }
 }
 
-// Takes away nodes that nothing leads to, until none are left.
-void TreeEnsemble::RefuseCycles() const {
-    std::vector<int64_t> parents(nodes_.size(), 0);
-    for (const TreeNode& node : nodes_) {
-        if (node.mode == TreeMode::kLeaf) continue;
-        ++parents[node.yes];
-        ++parents[node.no];
-    }
-    std::vector<int64_t> free;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-        if (parents[i] == 0) free.push_back(static_cast<int64_t>(i));
-    }
-    size_t seen = 0;
-    for (; !free.empty(); ++seen) {
-        const TreeNode& node = nodes_[free.back()];
-        free.pop_back();
-        if (node.mode == TreeMode::kLeaf) continue;
-        for (int64_t child : {node.yes, node.no}) {
-            if (--parents[child] == 0) free.push_back(child);
-        }
-    }
-    if (seen < nodes_.size()) throw ModelError{"a tree has a cycle"};
-}
-
 bool TreeEnsemble::is_positive() const {
     return std::all_of(weights_.begin(), weights_.end(), [](const Weight& each) { return each.weight >= 0; });
-}
-
-template <class T>
-bool TreeEnsemble::Holds(const TreeNode& node, int64_t place, T value) const {
-    switch (node.mode) {
-        case TreeMode::kLeq:
-            return value <= node.split;
-        case TreeMode::kLt:
-            return value < node.split;
-        case TreeMode::kGte:
-            return value >= node.split;
-        case TreeMode::kGt:
-            return value > node.split;
-        case TreeMode::kEq:
-            return value == node.split;
-        case TreeMode::kNeq:
-            return value != node.split;
-        default:
-            return std::binary_search(members_[place].begin(), members_[place].end(), static_cast<double>(value));
-    }
 }
 
 template <class T>
@@ -151,7 +144,7 @@ int64_t TreeEnsemble::LeafOf(const T* row, int64_t place) const {
         const TreeNode& node = nodes[place];
         T value = row[node.feature];
         bool is_missing = std::isnan(value);
-        bool holds = (!is_missing || node.mode == TreeMode::kNeq) && Holds(node, place, value);
+        bool holds = (!is_missing || node.mode == TreeMode::kNeq) && Holds(node, members_, place, value);
         place = holds || (is_missing && node.missing) ? node.yes : node.no;
     }
     return place;

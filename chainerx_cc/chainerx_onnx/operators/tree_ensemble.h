@@ -17,9 +17,6 @@ enum class TreeAggregate { kSum, kAverage, kMin, kMax };
 // The mode that a string such as "BRANCH_LEQ" names.
 TreeMode TreeModeOf(const std::string& name);
 
-// The values of an array of floats of any device.
-std::vector<double> ReadDoubles(const Array& a);
-
 // A node of a tree. A leaf has nothing but its mode.
 struct TreeNode {
     double split;
@@ -64,11 +61,8 @@ private:
 
     void MakeSmallNodes();
     void CheckPlaces() const;
-    void RefuseCycles() const;
     template <class T>
     int64_t LeafOf(const T* row, int64_t place) const;
-    template <class T>
-    bool Holds(const TreeNode& node, int64_t place, T value) const;
     // Adds what a tree has for some rows.
     void AddTree(const float* x, int64_t width, int64_t root, int64_t begin, int64_t end, Scores* scores,
                  Scores* known) const;

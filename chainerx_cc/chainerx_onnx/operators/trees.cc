@@ -19,6 +19,12 @@ std::vector<double> Numbers(const Node& node, const std::string& name) {
     return {values.begin(), values.end()};
 }
 
+// Whether lists have so many elements.
+template <class... Lists>
+bool HaveSize(size_t count, const Lists&... lists) {
+    return (... && (lists.size() == count));
+}
+
 // The ensemble of a node whose attributes name nodes by a tree and a number in it. `kind`: "class" or "target".
 TreeEnsemble EnsembleOfTable(const Node& node, const std::string& kind) {
     auto ints = [&](const std::string& name) { return node.IntsOrNone(name.c_str()); };
@@ -32,9 +38,8 @@ TreeEnsemble EnsembleOfTable(const Node& node, const std::string& kind) {
     std::vector<double> splits = Numbers(node, "nodes_values");
     size_t n = trees.size();
     if (missing.empty()) missing.assign(n, 0);
-    for (size_t size :
-         {numbers.size(), yes.size(), no.size(), features.size(), missing.size(), modes.size(), splits.size()}) {
-        if (size != n || n == 0) throw ModelError{"there are no nodes, or their attributes differ in their lengths"};
+    if (n == 0 || !HaveSize(n, numbers, yes, no, features, missing, modes, splits)) {
+        throw ModelError{"there are no nodes, or their attributes differ in their lengths"};
     }
     std::map<std::pair<int64_t, int64_t>, int64_t> places;
     std::set<int64_t> seen;
@@ -58,8 +63,8 @@ TreeEnsemble EnsembleOfTable(const Node& node, const std::string& kind) {
     Ints leaf_numbers = ints(kind + "_nodeids");
     Ints targets = ints(kind + "_ids");
     std::vector<double> weights = Numbers(node, kind + "_weights");
-    for (size_t size : {leaf_numbers.size(), targets.size(), weights.size()}) {
-        if (size != leaf_trees.size()) throw ModelError{"the attributes of the leaves differ in their lengths"};
+    if (!HaveSize(leaf_trees.size(), leaf_numbers, targets, weights)) {
+        throw ModelError{"the attributes of the leaves differ in their lengths"};
     }
     for (size_t i = 0; i < targets.size(); ++i) {
         out.AddWeight(place_of(leaf_trees[i], leaf_numbers[i]), targets[i], weights[i]);
@@ -67,76 +72,60 @@ TreeEnsemble EnsembleOfTable(const Node& node, const std::string& kind) {
     return out;
 }
 
-void AddBase(Scores* scores, const std::vector<double>& base) {
-    for (int64_t i = 0; i < scores->rows; ++i) {
-        for (int64_t j = 0; j < scores->columns; ++j) scores->row(i)[j] += base[base.size() == 1 ? 0 : j];
+// What a node adds to the scores of all rows: one number for all of `count` columns, or one for each, or none.
+struct BaseValues {
+    BaseValues(const Node& node, int64_t count, const char* columns) : values{Numbers(node, "base_values")} {
+        if (values.size() > 1 && static_cast<int64_t>(values.size()) != count) {
+            throw ModelError{"it has ", values.size(), " base values for ", count, " ", columns};
+        }
     }
-}
+    void AddTo(Scores* scores) const {
+        for (int64_t i = 0; !values.empty() && i < scores->rows; ++i) {
+            for (int64_t j = 0; j < scores->columns; ++j) scores->row(i)[j] += values[values.size() == 1 ? 0 : j];
+        }
+    }
+    std::vector<double> values;
+};
 
 Kernel TreeEnsembleRegressor(const Node& node) {
     int64_t targets = node.OptionalInt("n_targets").value_or(1);
     TreeEnsemble ensemble = EnsembleOfTable(node, "target");
     ensemble.Finish(targets, static_cast<TreeAggregate>(node.Choice("aggregate_function")));
-    std::vector<double> base = Numbers(node, "base_values");
-    if (base.size() > 1 && static_cast<int64_t>(base.size()) != targets) {
-        throw ModelError{"it has ", base.size(), " base values for ", targets, " targets"};
-    }
-    PostTransform transform = TransformOf(node);
-    Device* device = &node.device();
-    return [ensemble, base, transform, device](const Inputs& in) {
+    BaseValues base{node, targets, "targets"};
+    ScoreTransform transform{node};
+    return [ensemble, base, transform](const Inputs& in) {
         Scores scores = ensemble.Run(FeatureMatrix(in[0]));
-        if (!base.empty()) AddBase(&scores, base);
-        return Transformed(std::move(scores), transform, *device);
+        base.AddTo(&scores);
+        return transform(std::move(scores));
     };
 }
 
-// Single scores of two classes, of which all weights are of one.
-struct PairOfClasses {
-    Values operator()(Scores scores) const {
-        Scores column{scores.rows, 1};
-        Ints winners;
-        for (int64_t i = 0; i < scores.rows; ++i) {
-            column.row(i)[0] = scores.row(i)[place] + base;
-            winners.push_back(column.row(i)[0] > (is_positive && labels.size() == 2 ? 0.5 : 0.0) ? 1 : 0);
-        }
-        if (labels.size() == 1) {
-            return {ToDevice(IntsArray(winners), *device), Transformed(std::move(column), transform, *device)};
-        }
-        Value label = labels.Of(winners, *device);
-        if (place == 1) return {label, Transformed(std::move(scores), transform, *device)};
-        return {label, TransformedOfTwo(column, transform, is_positive, *device)};
-    }
-
-    ClassLabels labels;
-    PostTransform transform;
-    Device* device;
-    int64_t place;
-    double base;
-    bool is_positive;
-};
-
 Kernel TreeEnsembleClassifier(const Node& node) {
-    ClassLabels labels{node, "classlabels_int64s"};
+    ClassResult result{node, "classlabels_int64s"};
     TreeEnsemble ensemble = EnsembleOfTable(node, "class");
-    ensemble.Finish(labels.size(), TreeAggregate::kSum);
-    std::vector<double> base = Numbers(node, "base_values");
-    if (base.size() > 1 && static_cast<int64_t>(base.size()) != labels.size()) {
-        throw ModelError{"it has ", base.size(), " base values for ", labels.size(), " classes"};
-    }
-    PostTransform transform = TransformOf(node);
-    Device* device = &node.device();
+    ensemble.Finish(result.size(), TreeAggregate::kSum);
+    BaseValues base{node, result.size(), "classes"};
     Ints ids = node.IntsOrNone("class_ids");
-    if (labels.size() <= 2 && base.size() <= 1 && std::set<int64_t>(ids.begin(), ids.end()).size() == 1) {
-        PairOfClasses pair{labels, transform, device, ids[0], base.empty() ? 0 : base[0], ensemble.is_positive()};
-        return [ensemble, pair](const Inputs& in) { return pair(ensemble.Run(FeatureMatrix(in[0]))); };
+    if (result.size() <= 2 && base.values.size() <= 1 && std::set<int64_t>(ids.begin(), ids.end()).size() == 1) {
+        // Single scores of two classes, of which all weights are of one.
+        bool is_positive = ensemble.is_positive();
+        double threshold = is_positive && result.size() == 2 ? 0.5 : 0;
+        return [ensemble, result, base, is_positive, threshold, place = ids[0]](const Inputs& in) {
+            Scores scores = ensemble.Run(FeatureMatrix(in[0]));
+            Scores column{scores.rows, 1};
+            for (int64_t i = 0; i < scores.rows; ++i) column.row(i)[0] = scores.row(i)[place];
+            base.AddTo(&column);
+            Ints winners = WinnersOfOne(column, threshold);
+            return place == 1 ? result.OfAll(winners, std::move(scores)) : result.OfOne(winners, column, is_positive);
+        };
     }
-    return [ensemble, labels, base, transform, device](const Inputs& in) -> Values {
+    return [ensemble, result, base](const Inputs& in) {
         Scores known{0, 0};
         Scores scores = ensemble.Run(FeatureMatrix(in[0]), &known);
-        if (!base.empty()) AddBase(&scores, base);
+        base.AddTo(&scores);
         // Classes of which no weight is known do not win.
-        if (!base.empty()) known = scores;
-        return {labels.Of(Winners(known), *device), Transformed(std::move(scores), transform, *device)};
+        Ints winners = Winners(base.values.empty() ? known : scores);
+        return result.OfAll(winners, std::move(scores));
     };
 }
 
@@ -159,9 +148,8 @@ Kernel FlatTreeEnsemble(const Node& node) {
     std::vector<double> weights = ReadDoubles(node.Tensor("leaf_weights"));
     size_t n = modes.size();
     if (missing.empty()) missing.assign(n, 0);
-    for (size_t size :
-         {yes.size(), no.size(), yes_leaf.size(), no_leaf.size(), features.size(), missing.size(), splits.size()}) {
-        if (size != n) throw ModelError{"the attributes of the nodes differ in their lengths"};
+    if (!HaveSize(n, yes, no, yes_leaf, no_leaf, features, missing, splits)) {
+        throw ModelError{"the attributes of the nodes differ in their lengths"};
     }
     if (targets.size() != weights.size()) throw ModelError{"the attributes of the leaves differ in their lengths"};
     auto n_nodes = static_cast<int64_t>(n);
@@ -185,21 +173,18 @@ Kernel FlatTreeEnsemble(const Node& node) {
                     // In the order of the numbers of this operator.
                     std::vector{TreeAggregate::kAverage, TreeAggregate::kSum, TreeAggregate::kMin,
                                 TreeAggregate::kMax}[node.Int("aggregate_function")]);
-    auto transform = static_cast<PostTransform>(node.Int("post_transform"));
-    Device* device = &node.device();
-    return [ensemble, transform, device](const Inputs& in) {
-        return Cast(Transformed(ensemble.Run(FeatureMatrix(in[0])), transform, *device), in[0].dtype());
+    ScoreTransform transform{node, node.Int("post_transform")};
+    return [ensemble, transform](const Inputs& in) {
+        return Cast(transform(ensemble.Run(FeatureMatrix(in[0]))), in[0].dtype());
     };
 }
 
-const Operator kTreesOperators[] = {
+}  // namespace
+
+const OperatorTable kTreesOperators = {
         {"TreeEnsemble", FlatTreeEnsemble, "", Purity::kPure, kLearning},
         {"TreeEnsembleClassifier", TreeEnsembleClassifier, "", Purity::kPure, kLearning},
         {"TreeEnsembleRegressor", TreeEnsembleRegressor, "", Purity::kPure, kLearning},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Trees)
 
 }  // namespace chainerx::onnx

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "chainerx_onnx/operators/common.h"
-#include "chainerx_onnx/operators/text.h"
 
 namespace chainerx::onnx {
 namespace {
@@ -98,14 +97,12 @@ Array BitCast(const Array& input, Dtype to) {
     return internal::MakeArray(x.shape(), x.strides(), to, x.device(), x.body()->storage, x.offset());
 }
 
-const Operator kTypesOperators[] = {
+}  // namespace
+
+const OperatorTable kTypesOperators = {
         {"BitCast", Call<BitCast>, "to"},
         {"Cast", Call<CastNode>, "", Purity::kPure, "", Operands::kValues},
         {"CastLike", Call<CastLike>, "", Purity::kPure, "", Operands::kValues},
 };
-
-}  // namespace
-
-CHAINERX_ONNX_FAMILY(Types)
 
 }  // namespace chainerx::onnx

@@ -24,13 +24,6 @@ inline Ints Spread(const Ints& values, size_t count, int64_t value) {
     return values;
 }
 
-// The attribute says again what the kernel tells.
-inline void CheckKernelShape(const std::optional<Ints>& given, const Shape& w) {
-    if (given && (w.ndim() < 2 || !std::equal(given->begin(), given->end(), w.begin() + 2, w.end()))) {
-        throw ModelError{"its attribute 'kernel_shape' is not that of the kernel ", w};
-    }
-}
-
 inline Shape ToShape(const Ints& values) { return Shape{values.begin(), values.end()}; }
 inline PerAxis Sizes(const Ints& values) { return PerAxis{ToShape(values)}; }
 
@@ -40,7 +33,8 @@ struct WindowAttributes {
         : auto_pad{node.Choice("auto_pad")},
           pads{node.IntsOrNone("pads")},
           strides{node.IntsOrNone("strides")},
-          dilations{node.IntsOrNone("dilations")} {}
+          dilations{node.IntsOrNone("dilations")},
+          kernel{node.OptionalInts("kernel_shape")} {}
 
     bool is_same() const { return auto_pad == kSameUpper || auto_pad == kSameLower; }
 
@@ -49,6 +43,7 @@ struct WindowAttributes {
     Ints pads;
     Ints strides;
     Ints dilations;
+    std::optional<Ints> kernel;
 };
 
 // The sizes of windows on an input.
@@ -78,8 +73,12 @@ struct Windows {
         }
     }
 
-    // Those of a kernel w (..., ..., spatial...) on an input of the shape x.
+    // Those of a kernel w (..., ..., spatial...) on an input of the shape x; without one, only what the kernel tells.
+    static Windows OfKernel(const WindowAttributes& a, const Shape& w) { return OfKernel(a, w, w); }
     static Windows OfKernel(const WindowAttributes& a, const Shape& x, const Shape& w) {
+        if (a.kernel && (w.ndim() < 2 || !std::equal(a.kernel->begin(), a.kernel->end(), w.begin() + 2, w.end()))) {
+            throw ModelError{"its attribute 'kernel_shape' is not that of the kernel ", w};
+        }
         if (w.ndim() != x.ndim() || x.ndim() < 2) throw ModelError{"the shapes are ", x, " and ", w};
         return {a, x, Ints{w.begin() + 2, w.end()}};
     }
