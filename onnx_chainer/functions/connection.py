@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 from onnx_chainer.functions import _attention
+from onnx_chainer.functions._convolution import convolution, transposed_convolution
 from onnx_chainer.functions._declare import converts, row
-from onnx_chainer.functions.array import cover_all
 
 
 def _alike(g, xs):
@@ -18,35 +18,12 @@ def _alike(g, xs):
 
 def _convolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
-    after = [0] * len(ksize)
-    if f.cover_all:
-        after = cover_all(g.shape()[2:], ksize, f.stride, f.pad, f.dilate)
-    return g.Conv(
-        *_alike(g, xs),
-        kernel_shape=ksize,
-        strides=list(f.stride),
-        pads=[*f.pad, *[p + n for p, n in zip(f.pad, after)]],
-        dilations=list(f.dilate),
-        group=f.groups,
-    )
+    return convolution(g, _alike(g, xs), ksize, f.stride, f.pad, f.dilate, f.groups, f.cover_all)
 
 
 def _deconvolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
-    extra = []
-    for i, (n, out, k) in enumerate(zip(g.shape()[2:], g.out_shape()[2:], ksize)):
-        least = f.stride[i] * (n - 1) + (k - 1) * f.dilate[i] + 1 - 2 * f.pad[i]
-        extra.append(int(out - least))
-    # A smaller output is cut: ONNX adds to the end only.
-    return g.ConvTranspose(
-        *_alike(g, xs),
-        kernel_shape=ksize,
-        strides=list(f.stride),
-        pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
-        dilations=list(f.dilate),
-        group=f.groups,
-        output_padding=[max(e, 0) for e in extra],
-    )
+    return transposed_convolution(g, _alike(g, xs), ksize, f.stride, f.pad, f.dilate, f.groups)
 
 
 @converts('EmbedIDFunction')
