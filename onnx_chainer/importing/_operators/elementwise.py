@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from chainer import functions as F
@@ -35,35 +37,39 @@ def align(a, b, axis, broadcast):
     if not broadcast or axis is None:
         return b
     axis %= max(a.ndim, 1)
-    return F.reshape(b, (*b.shape, *(1,) * (a.ndim - axis - b.ndim)))
+    return b.reshape((*b.shape, *(1,) * (a.ndim - axis - b.ndim)))
 
 
-def _binary(differentiable, plain):
-    def call(a, b, *, axis, broadcast):
-        return arithmetic(differentiable, plain, a, align(a, b, axis, broadcast))
-
-    return call
+def binary(function):
+    """The operator of a function of two arrays, which opsets below 7 align by attributes."""
+    return lambda a, b, *, axis, broadcast: function(a, align(a, b, axis, broadcast))
 
 
-operators(
-    {
-        'Add': _binary(F.add, lambda a, b: a + b),
-        'Sub': _binary(lambda a, b: F.identity(a) - b, lambda a, b: a - b),
-        'Mul': _binary(lambda a, b: F.identity(a) * b, lambda a, b: a * b),
-        'Div': _binary(lambda a, b: F.identity(a) / b, divide_integers),
-    }
-)
-
-
-@operator('Pow')
-def power(a, b, *, axis, broadcast):
-    b = align(a, b, axis, broadcast)
+def _power(a, b):
     if not v.is_float(a):
         return v.calling_arrays(lambda x, y: (x**y).astype(x.dtype), a, b)
     if isinstance(b, np.ndarray) and b.size == 1 and b.ndim <= a.ndim:
         # The gradient of a constant exponent needs no logarithm.
         return F.identity(a) ** float(b.reshape(()))
     return F.identity(a) ** v.cast(b, a.dtype)
+
+
+def _arithmetic(differentiable, plain):
+    return functools.partial(arithmetic, differentiable, plain)
+
+
+operators(
+    {
+        'Add': binary(_arithmetic(F.add, lambda a, b: a + b)),
+        'Sub': binary(_arithmetic(lambda a, b: F.identity(a) - b, lambda a, b: a - b)),
+        'Mul': binary(_arithmetic(lambda a, b: F.identity(a) * b, lambda a, b: a * b)),
+        'Div': binary(_arithmetic(lambda a, b: F.identity(a) / b, divide_integers)),
+        'Pow': binary(_power),
+        'Abs': _arithmetic(F.absolute, abs),
+        'Neg': _arithmetic(lambda x: -F.identity(x), lambda x: -x),
+        'Sign': _arithmetic(F.sign, v.array_function('sign')),
+    }
+)
 
 
 @operator('Mod')
@@ -73,26 +79,16 @@ def mod(a, b, *, fmod):
     if v.is_float(a):
         a, b = F.broadcast(a, b)
         return F.fmod(a, b)
-    return v.calling_arrays(lambda x, y: v.xp_of(x).fmod(x, y), a, b)
-
-
-def _module_function(name):
-    return lambda *xs: getattr(v.xp_of(*xs), name)(*xs)
+    return v.array_function('fmod')(a, b)
 
 
 def _variadic(differentiable, plain):
-    def call(first, *rest):
-        y = first
-        for x in rest:
-            y = arithmetic(differentiable, plain, y, x)
-        return y
-
-    return call
+    return lambda *xs: functools.reduce(_arithmetic(differentiable, plain), xs)
 
 
 def _extreme(name):
     function = getattr(F, name)
-    return _variadic(lambda a, b: function(*F.broadcast(a, b)), _module_function(name))
+    return _variadic(lambda a, b: function(*F.broadcast(a, b)), v.array_function(name))
 
 
 _sum = _variadic(F.add, lambda a, b: a + b)
@@ -114,15 +110,8 @@ def _arcsinh(x):
     )
 
 
-def _unary(differentiable, plain):
-    return lambda x: arithmetic(differentiable, plain, x)
-
-
 operators(
     {
-        'Abs': _unary(F.absolute, abs),
-        'Neg': _unary(lambda x: -F.identity(x), lambda x: -x),
-        'Sign': _unary(F.sign, _module_function('sign')),
         'Reciprocal': lambda x: 1 / F.identity(x),
         'Asinh': _arcsinh,
         'Acosh': lambda x: F.log(x + F.sqrt(F.square(x) - 1)),
@@ -130,20 +119,15 @@ operators(
 )
 operators({op: getattr(F, function.lower()) for function, op in UNARY.items()})
 operators({'Identity': lambda x: (x,)}, takes=VALUES)
-operators({'Round': lambda x: v.xp_of(x).rint(x)}, takes=ARRAYS)
+operators({'Round': v.array_function('rint')}, takes=ARRAYS)
 
 
-@operator('Clip', host=(1, 2))
-def clip(x, least, most):
+@operator('Clip', scalars=(1, 2))
+def clip(x, low, high):
+    if low is None and high is None:
+        return F.identity(x) if v.is_float(x) else x
     if v.is_float(x):
-        low = None if least is None else float(v.scalar(least))
-        high = None if most is None else float(v.scalar(most))
-        if low is None and high is None:
-            return F.identity(x)
         if low is not None and high is not None and low > high:
-            return F.clip(x, high, high)
-        return F.clip(x, low, high)
-    if least is None and most is None:
-        return x
-    low, high = (None if each is None else v.scalar(each) for each in (least, most))
+            low = high
+        return F.clip(x, *(None if each is None else float(each) for each in (low, high)))
     return v.calling_arrays(lambda a: a.clip(low, high).astype(a.dtype), x)

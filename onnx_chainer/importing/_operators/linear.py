@@ -11,7 +11,7 @@ from ..registry import operator
 @operator('MatMul')
 def matmul(a, b):
     if not v.is_float(a):
-        return v.calling_arrays(lambda x, y: v.xp_of(x).matmul(x, y), a, b)
+        return v.array_function('matmul')(a, b)
     if a.ndim <= 2 and b.ndim <= 2 or a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2]:
         return F.matmul(a, b)
     if a.ndim == 1:
@@ -23,27 +23,23 @@ def matmul(a, b):
 
 def _stacked(a, b):
     """Products of stacks of matrices whose shapes are broadcast."""
-    if b.ndim == 2:
+    if b.ndim == 2 and a.size:
         # One large product is faster than a stack of small ones.
-        y = F.matmul(F.reshape(a, (-1, a.shape[-1])), b) if a.size else None
-        if y is not None:
-            return F.reshape(y, (*a.shape[:-1], b.shape[-1]))
+        y = F.matmul(F.reshape(a, (-1, a.shape[-1])), b)
+        return F.reshape(y, (*a.shape[:-1], b.shape[-1]))
     ndim = max(a.ndim, b.ndim)
     a = F.reshape(a, (1,) * (ndim - a.ndim) + a.shape)
     b = F.reshape(b, (1,) * (ndim - b.ndim) + b.shape)
     stack = [m if n == 1 else n for m, n in zip(a.shape[:-2], b.shape[:-2])]
-    return F.matmul(
-        F.broadcast_to(a, (*stack, *a.shape[-2:])), F.broadcast_to(b, (*stack, *b.shape[-2:]))
-    )
+    a, b = (F.broadcast_to(each, (*stack, *each.shape[-2:])) for each in (a, b))
+    return F.matmul(a, b)
 
 
 @operator('Gemm')
 def gemm(a, b, c, *, alpha, beta, transA, transB):
+    dtype = a.dtype if v.is_float(a) else 'i8'
     if not v.is_float(a):
         a, b = (v.cast(x, 'd') for x in (a, b))
-        dtype = 'i8'
-    else:
-        dtype = a.dtype
     if c is not None and transB and not transA and alpha == beta == 1 and c.shape == b.shape[:1]:
         return v.cast(F.linear(a, b, c), dtype)
     y = F.matmul(a, b, transa=bool(transA), transb=bool(transB))

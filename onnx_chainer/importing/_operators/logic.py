@@ -8,28 +8,18 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import ARRAYS, operator, operators
-from .elementwise import align
-
-
-def _binary(function):
-    def call(a, b, *, axis, broadcast):
-        if broadcast and axis is not None:
-            b = align(a, b, axis, broadcast).array
-        return function(a, b)
-
-    return call
-
+from .elementwise import binary
 
 operators(
     {
-        'Equal': _binary(lambda a, b: a == b),
-        'Less': _binary(lambda a, b: a < b),
-        'Greater': _binary(lambda a, b: a > b),
+        'Equal': binary(lambda a, b: a == b),
+        'Less': binary(lambda a, b: a < b),
+        'Greater': binary(lambda a, b: a > b),
         'LessOrEqual': lambda a, b: a <= b,
         'GreaterOrEqual': lambda a, b: a >= b,
-        'And': _binary(lambda a, b: a & b),
-        'Or': _binary(lambda a, b: a | b),
-        'Xor': _binary(lambda a, b: a ^ b),
+        'And': binary(lambda a, b: a & b),
+        'Or': binary(lambda a, b: a | b),
+        'Xor': binary(lambda a, b: a ^ b),
         'BitwiseAnd': lambda a, b: a & b,
         'BitwiseOr': lambda a, b: a | b,
         'BitwiseXor': lambda a, b: a ^ b,
@@ -55,8 +45,7 @@ def bit_shift(a, b, *, direction):
 @operator('IsInf', takes=ARRAYS)
 def is_inf(x, *, detect_negative, detect_positive):
     infinity = x.dtype.type(np.inf)
-    y = x != x  # noqa: PLR0124
-    y[...] = False
+    y = v.xp_of(x).zeros(x.shape, bool)
     if detect_positive:
         y |= x == infinity
     if detect_negative:
@@ -64,6 +53,7 @@ def is_inf(x, *, detect_negative, detect_positive):
     return y
 
 
-@operator('Where', any_dtype=True)
-def where(condition, x, y):
-    return F.where(*F.broadcast(v.array_of(condition), x, y))
+operators(
+    {'Where': lambda condition, x, y: F.where(*F.broadcast(v.array_of(condition), x, y))},
+    any_dtype=True,
+)

@@ -12,11 +12,6 @@ from .. import _values as v
 from ..registry import operator
 
 
-def _channels(x, parameter):
-    """A parameter of the channels in a shape that is broadcast with ``x``."""
-    return F.reshape(parameter, (1, -1) + (1,) * (x.ndim - 2))
-
-
 @operator('BatchNormalization', statistics=(3, 4))
 def batch_normalization(
     node, x, scale, bias, mean, var, *, epsilon, momentum, training_mode, is_test, spatial
@@ -39,7 +34,7 @@ def _normalize_by_batch(x, scale, bias, mean, var, epsilon, momentum):
     """The result, the running statistics, and those of the batch."""
     axes = tuple(i for i in range(x.ndim) if i != 1)
     batch_mean = F.mean(x, axis=axes)
-    batch_var = F.mean(F.square(x - _channels(x, batch_mean)), axis=axes)
+    batch_var = F.mean(F.square(x - v.along(batch_mean, 1, x.ndim)), axis=axes)
     y = F.fixed_batch_normalization(x, scale, bias, batch_mean, batch_var, epsilon)
     now = v.array_of(batch_mean), v.array_of(batch_var)
     running = (

@@ -48,9 +48,8 @@ class PoolWindows(Windows):
     @property
     def symmetric_pads(self):
         """The padding as Chainer's functions take it, or ``None``."""
-        for (before, behind), k, s, d in zip(
-            self.needed, self.kernel, self.strides, self.dilations
-        ):
+        axes = zip(self.needed, self.kernel, self.strides, self.dilations)
+        for (before, behind), k, s, d in axes:
             if d != 1 or behind > before or before >= k or before - behind >= s:
                 return None
         return tuple(before for before, _ in self.needed)
@@ -98,24 +97,16 @@ def _pooling(function):
 
 
 def _max_pool(node, x, windows, storage_order):
-    if not v.is_float(x):
-        return _max_of_integers(node, x, windows, storage_order)
-    if node.wants(1):
-        return _largest(x, windows), v.like(x, _argmax(v.on_host(x), windows, storage_order))
     pad = windows.symmetric_pads
-    if pad is not None:
+    if v.is_float(x) and pad is not None and not node.wants(1):
         return F.max_pooling_nd(x, windows.kernel, windows.strides, pad, cover_all=False)
-    return _largest(x, windows)
-
-
-def _max_of_integers(node, x, windows, storage_order):
-    array = v.on_host(x).astype('d')
-    y = v.like(x, _largest(array, windows).array.astype(x.dtype))
-    return (y, v.like(x, _argmax(array, windows, storage_order))) if node.wants(1) else y
-
-
-def _largest(x, windows):
-    return windows.combine(F.maximum, x, -math.inf)
+    floats = x if v.is_float(x) else v.on_host(x).astype('d')
+    y = windows.combine(F.maximum, floats, -math.inf)
+    if not v.is_float(x):
+        y = v.like(x, y.array.astype(x.dtype))
+    if not node.wants(1):
+        return y
+    return y, v.like(x, _argmax(v.on_host(floats), windows, storage_order))
 
 
 def _argmax(x, windows, storage_order):
@@ -136,15 +127,11 @@ def _average_pool(node, x, windows, count_include_pad):
     if pad is not None and all(before == behind for before, behind in windows.needed):
         value = 0 if count_include_pad else None
         return F.average_pooling_nd(x, windows.kernel, windows.strides, pad, pad_value=value)
-    return _sum(x, windows) / windows.sizes(x, count_include_pad)
-
-
-def _sum(x, windows):
-    return windows.combine(F.add, x, 0.0)
+    return windows.combine(F.add, x, 0.0) / windows.sizes(x, count_include_pad)
 
 
 def _lp_pool(node, x, windows, p):
-    return _sum(F.absolute(x) ** p, windows) ** (1 / p)
+    return windows.combine(F.add, F.absolute(x) ** p, 0.0) ** (1 / p)
 
 
 def _whole(function):
@@ -166,14 +153,14 @@ operators(
 )
 
 
-@operator('MaxUnpool', host=(1, 2))
+@operator('MaxUnpool', host=(1,), lists=(2,))
 def max_unpool(x, indices, shape, *, kernel_shape, pads, strides):
     windows = Windows(x.shape[2:], kernel_shape, strides, pads=pads)
     inner = tuple(
         (n - 1) * s + k - sum(pair)
         for n, s, k, pair in zip(x.shape[2:], windows.strides, windows.kernel, windows.pads)
     )
-    shape = (*x.shape[:2], *inner) if shape is None else tuple(v.ints(shape))
+    shape = (*x.shape[:2], *inner) if shape is None else tuple(shape)
     size = v.checked_size(shape, x.dtype.itemsize)
     if indices.size and not 0 <= indices.min() <= indices.max() < size:
         raise IndexError(f'an index is not among the {size} elements of the output')

@@ -64,13 +64,11 @@ def _pooled(terms, mode):
     return F.max(F.max(F.stack(terms), axis=0), axis=(2, 4))
 
 
-@operator('NonMaxSuppression', takes=HOST)
-def non_max_suppression(boxes, scores, most, iou_threshold, score_threshold, *, center_point_box):
+@operator('NonMaxSuppression', takes=HOST, scalars=(2, 3, 4))
+def non_max_suppression(boxes, scores, most=0, overlap=0.0, least_score=None, *, center_point_box):
     count = boxes.shape[1] if boxes.ndim == 3 else None
     if boxes.shape[2:] != (4,) or scores.ndim != 3 or scores.shape[::2] != (len(boxes), count):
         raise ValueError(f'the shapes are {boxes.shape} and {scores.shape}')
-    most = 0 if most is None else int(v.scalar(most))
-    overlap = 0.0 if iou_threshold is None else v.scalar(iou_threshold)
     chosen = []
     for i, (image, all_scores) in enumerate(zip(boxes.astype(np.float64), scores)):
         first, second = image[:, :2], image[:, 2:]
@@ -79,9 +77,9 @@ def non_max_suppression(boxes, scores, most, iou_threshold, score_threshold, *, 
         low, high = np.minimum(first, second), np.maximum(first, second)
         for j, score in enumerate(all_scores):
             order = np.argsort(-score, kind='stable')
-            if score_threshold is not None:
-                order = order[score[order] > v.scalar(score_threshold)]
-            kept = itertools.islice(_apart(low, high, order, overlap), most)
+            if least_score is not None:
+                order = order[score[order] > least_score]
+            kept = itertools.islice(_apart(low, high, order, overlap), int(most))
             chosen += [(i, j, box) for box in kept]
     return np.array(chosen, np.int64).reshape(-1, 3)
 

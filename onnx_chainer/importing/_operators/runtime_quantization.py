@@ -6,19 +6,15 @@ have one element.
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 import chainer.functions as F
 
 from .. import _values as v
-from ..registry import HOST, operator, operators
+from ..registry import HOST, operators
 from .activations import along
 from .pooling import average_pool
 from .quantization import matmul_integer, quantize
-
-_enter = functools.partial(operator, takes=HOST, domain='com.microsoft')
 
 
 def _single(parameter):
@@ -69,6 +65,30 @@ def _average_pool(x, auto_pad, channels_last, **attributes):
     return average_pool(None, x, auto_pad=auto_pad, dilations=None, **attributes)
 
 
+def _concat(scale, zero, *inputs, axis):
+    if len(inputs) % 3:
+        raise ValueError(f'it has {len(inputs) + 2} inputs')
+    parts = [_numbers(*inputs[i : i + 3]) for i in range(0, len(inputs), 3)]
+    return _rounded(np.concatenate(parts, v.axis_of(axis, parts[0].ndim)), scale, zero, zero)
+
+
+def _where(condition, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
+    numbers = np.where(condition, _numbers(x, x_scale, x_zero), _numbers(y, y_scale, y_zero))
+    return _rounded(numbers, scale, zero, x)
+
+
+def _gemm(a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero, *, alpha, transA, transB):
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f'the shapes are {a.shape} and {b.shape}')
+    y = matmul_integer(a.T if transA else a, b.T if transB else b, a_zero, b_zero)
+    if c is not None:
+        y = y + np.broadcast_to(c, y.shape)
+    unit = _single(a_scale) * b_scale * np.float32(alpha)
+    if scale is None:
+        return y.astype(np.float32) * unit
+    return _rounded(y.astype(np.float32) * (unit / _single(scale)), np.float32(1)[None], zero, a)
+
+
 operators(
     {
         'QLinearAdd': _binary(np.add),
@@ -80,34 +100,10 @@ operators(
         'QLinearSoftmax': _unary(
             lambda x, axis, opset: along(F.softmax, x, v.axis_of(axis, x.ndim), opset)
         ),
+        'QLinearConcat': _concat,
+        'QLinearWhere': _where,
+        'QGemm': _gemm,
     },
     takes=HOST,
     domain='com.microsoft',
 )
-
-
-@_enter('QLinearConcat')
-def concat(scale, zero, *inputs, axis):
-    if len(inputs) % 3:
-        raise ValueError(f'it has {len(inputs) + 2} inputs')
-    parts = [_numbers(*inputs[i : i + 3]) for i in range(0, len(inputs), 3)]
-    return _rounded(np.concatenate(parts, v.axis_of(axis, parts[0].ndim)), scale, zero, zero)
-
-
-@_enter('QLinearWhere')
-def where(condition, x, x_scale, x_zero, y, y_scale, y_zero, scale, zero):
-    numbers = np.where(condition, _numbers(x, x_scale, x_zero), _numbers(y, y_scale, y_zero))
-    return _rounded(numbers, scale, zero, x)
-
-
-@_enter('QGemm')
-def gemm(a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero, *, alpha, transA, transB):
-    if a.ndim != 2 or b.ndim != 2:
-        raise ValueError(f'the shapes are {a.shape} and {b.shape}')
-    y = matmul_integer(a.T if transA else a, b.T if transB else b, a_zero, b_zero)
-    if c is not None:
-        y = y + np.broadcast_to(c, y.shape)
-    unit = _single(a_scale) * b_scale * np.float32(alpha)
-    if scale is None:
-        return y.astype(np.float32) * unit
-    return _rounded(y.astype(np.float32) * (unit / _single(scale)), np.float32(1)[None], zero, a)

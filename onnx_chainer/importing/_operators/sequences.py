@@ -8,30 +8,30 @@ from chainer import functions as F
 
 from .. import _values as v
 from ..registry import VALUES, operator, operators
-from .arrays import part
+from .arrays import part, parts
 from .control import stack
 
 
 def _position(position, length, last):
     """An index in a sequence; ``last`` is the largest that is allowed."""
-    i = length if position is None else int(v.scalar(position))
+    i = length if position is None else position
     if not -length <= i <= last:
         raise IndexError(f'position {i} in a sequence of {length}')
     return i + length if i < 0 else i
 
 
-@operator('SequenceAt', takes=VALUES)
+@operator('SequenceAt', takes=VALUES, scalars=(1,))
 def sequence_at(sequence, position):
     return sequence[_position(position, len(sequence), len(sequence) - 1)]
 
 
-@operator('SequenceInsert', takes=VALUES)
+@operator('SequenceInsert', takes=VALUES, scalars=(2,))
 def sequence_insert(sequence, value, position):
     i = _position(position, len(sequence), len(sequence))
     return ([*sequence[:i], value, *sequence[i:]],)
 
 
-@operator('SequenceErase', takes=VALUES)
+@operator('SequenceErase', takes=VALUES, scalars=(1,))
 def sequence_erase(sequence, position):
     if position is None:
         return (sequence[:-1],)
@@ -68,29 +68,23 @@ def sequence_map(node, sequence, *others, body):
 
 @operator('ConcatFromSequence', takes=VALUES)
 def concat_from_sequence(sequence, *, axis, new_axis):
-    if new_axis:
-        return stack(sequence, axis)
-    return F.concat(sequence, axis=axis)
+    return stack(sequence, axis) if new_axis else F.concat(sequence, axis=axis)
 
 
 @operator('SplitToSequence', takes=VALUES)
 def split_to_sequence(x, sizes, *, axis, keepdims):
     length = x.shape[axis]
-    if sizes is None:
-        index = [slice(i, i + 1) if keepdims else i for i in range(length)]
-    else:
-        sizes = v.on_host(sizes)
-        if sizes.ndim == 0:
-            each = int(sizes)
-            if each <= 0:
-                raise ValueError(f'the parts have the size {each}')
-            index = [slice(i, min(i + each, length)) for i in range(0, length, each)]
-        else:
-            ends = np.cumsum(sizes)
-            if sizes.min() < 0 or ends[-1] != length:
-                raise ValueError(f'the sizes {list(sizes)} do not add up to {length}')
-            index = [slice(int(end - size), int(end)) for size, end in zip(sizes, ends)]
-    return ([part(x, axis, i) for i in index],)
+    if sizes is None and not keepdims:
+        return ([part(x, axis, i) for i in range(length)],)
+    sizes = np.ones(length, np.int64) if sizes is None else v.on_host(sizes)
+    if sizes.ndim == 0:
+        each = int(sizes)
+        if each <= 0:
+            raise ValueError(f'the parts have the size {each}')
+        sizes = [min(each, length - i) for i in range(0, length, each)]
+    elif sum(sizes) != length or min(sizes) < 0:
+        raise ValueError(f'the sizes {list(sizes)} do not add up to {length}')
+    return (parts(x, axis, [int(n) for n in sizes]),)
 
 
 @operator('OptionalGetElement', takes=VALUES)
