@@ -136,7 +136,7 @@ class Builder(KnownCall):
                 fixed.append(v)
         if fixed:
             parts.append(self.ints(fixed))
-        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
+        return self.joined(parts, 0)
 
     def size(self, dim: Any) -> str:
         """Name of a vector of int64 with one size."""
@@ -190,6 +190,10 @@ class Builder(KnownCall):
             steps=None if steps is None else list(steps),
         )
 
+    def joined(self, parts: Sequence[Any], axis: int) -> Any:
+        """Values one after another along an axis."""
+        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=axis)
+
     def split(self, x: Any, sizes: Sequence[Any], axis: int) -> list[str]:
         """Parts of an axis with given lengths."""
         if len(sizes) == 1:
@@ -220,8 +224,13 @@ class Builder(KnownCall):
         if self.opset >= 13 or axis == ndim - 1:
             return getattr(self, kind)(x, axis=axis)
         # Before, these took the later axes together with this one.
+        function = functools.partial(getattr(self, kind), axis=ndim - 1)
+        return self.along_last_axis(function, x, axis, ndim)
+
+    def along_last_axis(self, function: Callable[[Any], Any], x: Any, axis: int, ndim: int) -> Any:
+        """A function of ``x`` with an axis moved behind the others, and back in the result."""
         order = [i for i in range(ndim) if i != axis] + [axis]
-        y = getattr(self, kind)(self.Transpose(x, perm=order), axis=ndim - 1)
+        y = function(self.Transpose(x, perm=order))
         return self.Transpose(y, perm=[order.index(i) for i in range(ndim)])
 
     def reshape(self, x: Any, shape: Sequence[Any], old_shape: Sequence[Any] = ()) -> Any:

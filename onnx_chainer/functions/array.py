@@ -192,9 +192,8 @@ def convert_ResizeImages(g, f, x):
     sizes = [*g.shape()[:2], f.out_H, f.out_W]
     if g.opset < 11:
         return _resize_by_products(g, f, x)
-    options = {'mode': 'linear', 'coordinate_transformation_mode': 'half_pixel'}
-    if f.align_corners:
-        options['coordinate_transformation_mode'] = 'align_corners'
+    places = 'align_corners' if f.align_corners else 'half_pixel'
+    options = {'mode': 'linear', 'coordinate_transformation_mode': places}
     if f.mode == 'nearest':
         options = {'mode': 'nearest', 'coordinate_transformation_mode': 'asymmetric'}
         options['nearest_mode'] = 'floor'

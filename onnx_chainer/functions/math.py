@@ -94,7 +94,7 @@ def convert_Cholesky(g, f, x):
         columns.append(column)
         if j < n - 1:
             rest = g.Sub(rest, g.MatMul(column, g.swapped(column, g.ndim())))
-    return g.Concat(*columns, axis=-1) if n > 1 else columns[0]
+    return g.joined(columns, -1)
 
 
 @converts('Cumsum')
@@ -103,9 +103,8 @@ def convert_Cumsum(g, f, x):
     x, axis, ndim, n = _flat(g, f, x)
     if g.has('CumSum'):
         return g.CumSum(x, g.const(axis, numpy.int64))
-    order = [i for i in range(ndim) if i != axis] + [axis]
-    y = g.MatMul(g.Transpose(x, perm=order), numpy.tri(int(n), dtype=g.dtype()).T.copy())
-    return g.Transpose(y, perm=[order.index(i) for i in range(ndim)])
+    triangle = numpy.tri(int(n), dtype=g.dtype()).T.copy()
+    return g.along_last_axis(lambda y: g.MatMul(y, triangle), x, axis, ndim)
 
 
 @converts('Cumprod')

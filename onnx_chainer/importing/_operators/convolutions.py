@@ -45,10 +45,8 @@ class Windows:
         pads = spread(pads if auto_pad in ('NOTSET', '') else None, 2 * count, 0)
         self.pads = list(zip(pads[:count], pads[count:]))
         if auto_pad.startswith('SAME'):
-            totals = [
-                max((-(-n // s) - 1) * s + span - n, 0)
-                for n, s, span in zip(shape, self.strides, self.spans)
-            ]
+            axes = zip(shape, self.strides, self.spans)
+            totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in axes]
             self.pads = halves(totals, auto_pad)
 
     @property

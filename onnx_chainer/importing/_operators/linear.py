@@ -1,11 +1,11 @@
-"""Products of matrices."""
+"""Products of matrices, and attention, which is made of them."""
 
 from __future__ import annotations
 
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import operator
+from ..registry import operator, operators
 
 
 @operator('MatMul')
@@ -50,17 +50,33 @@ def gemm(a, b, c, *, alpha, beta, transA, transB):
     return v.cast(y, dtype)
 
 
-@operator('Einsum')
-def einsum(*xs, equation):
+def _einsum(*xs, equation):
     equation = equation.replace(' ', '')
     if v.is_float(xs[0]):
         return F.einsum(equation, *xs)
     return v.calling_arrays(lambda *arrays: v.xp_of(*arrays).einsum(equation, *arrays), *xs)
 
 
-@operator('Det')
-def det(x):
+def _det(x):
     stack = x.shape[:-2]
-    if not stack:
-        return F.det(x)
-    return F.reshape(F.batch_det(F.reshape(x, (-1, *x.shape[-2:]))), stack)
+    return F.reshape(F.batch_det(F.reshape(x, (-1, *x.shape[-2:]))), stack) if stack else F.det(x)
+
+
+operators({'Einsum': _einsum, 'Det': _det})
+
+
+@operator('Attention', partial=True)
+def attention(
+    node, query, key, value, mask, past_key, past_value, lengths, *, is_causal, scale, softcap,
+    softmax_precision, left_window_size, right_window_size,
+):  # fmt: skip
+    """The attention of heads to all keys before them or in a mask, which Chainer has, too."""
+    beside = node.has(4) or node.has(6) or any(map(node.wants, (1, 2, 3)))
+    changed = softcap or softmax_precision is not None
+    windowed = left_window_size >= 0 or right_window_size >= 0
+    if beside or changed or windowed or query.ndim != 4 or query.shape[1] != key.shape[1]:
+        return NotImplemented
+    if mask is not None and (is_causal or mask.shape[-1:] != key.shape[2:3]):
+        return NotImplemented
+    causal = bool(is_causal)
+    return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal, scale=scale)

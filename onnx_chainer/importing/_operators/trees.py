@@ -187,52 +187,45 @@ def _numbers(attributes, name):
 
 def _of_table(attributes, kind):
     """The ensemble of attributes that name nodes by a tree and a number in it."""
-    ids = [
-        np.array(attributes[f'nodes_{name}'] or [], np.int64)
-        for name in ('treeids', 'nodeids', 'truenodeids', 'falsenodeids')
-    ]
-    trees, numbers, yes, no = ids
+
+    def integers(name):
+        return np.array(attributes[name] or [], np.int64)
+
+    ids = [integers(f'nodes_{name}ids') for name in ('tree', 'node', 'truenode', 'falsenode')]
+    trees, numbers, *following = ids
     if len({len(each) for each in ids}) != 1 or not len(trees):
         raise ValueError('there are no nodes, or their attributes differ in their lengths')
     mode_of = {name: i for i, name in enumerate(_COMPARISONS)} | {'LEAF': _LEAF}
-    size = len(trees)
-    place_of = _Places(trees, numbers)
     modes = np.array([mode_of[name] for name in attributes['nodes_modes']], np.int64)
-    inner = modes != _LEAF
-    if len(modes) != size:
+    if len(modes) != len(trees):
         raise ValueError('the attributes of the nodes differ in their lengths')
-    following = [np.zeros(size, np.int64) for _ in range(2)]
-    for to, given in zip(following, (yes, no)):
-        to[inner] = place_of(trees[inner], given[inner])
+    place_of = _finder(trees, numbers)
     _, roots = np.unique(trees, return_index=True)
     return _Ensemble(
         modes,
-        np.array(attributes['nodes_featureids'], np.int64),
+        integers('nodes_featureids'),
         _numbers(attributes, 'nodes_values'),
-        *following,
-        np.array(attributes['nodes_missing_value_tracks_true'] or [0] * size, np.int64),
+        *(np.where(modes != _LEAF, place_of(trees, each), 0) for each in following),
+        np.array(attributes['nodes_missing_value_tracks_true'] or [0] * len(trees), np.int64),
         roots=roots,
         members={},
-        leaves=place_of(
-            *(np.array(attributes[f'{kind}_{i}'], np.int64) for i in ('treeids', 'nodeids'))
-        ),
+        leaves=place_of(*(integers(f'{kind}_{name}') for name in ('treeids', 'nodeids'))),
         targets=attributes[f'{kind}_ids'],
         weights=_numbers(attributes, f'{kind}_weights'),
     )
 
 
-class _Places:
-    """The places of nodes by their tree and number."""
+def _finder(trees, numbers):
+    """A function that gives the places of nodes by their trees and numbers, -1 for none."""
+    places = {key: i for i, key in enumerate(zip(trees.tolist(), numbers.tolist()))}
+    if len(places) < len(trees):
+        raise ValueError('two nodes have one number')
 
-    def __init__(self, trees, numbers):
+    def find(trees, numbers):
         keys = zip(trees.tolist(), numbers.tolist())
-        self._table = {key: i for i, key in enumerate(keys)}
-        if len(self._table) < len(trees):
-            raise ValueError('two nodes have one number')
+        return np.array([places.get(key, -1) for key in keys], np.int64)
 
-    def __call__(self, trees, numbers):
-        keys = zip(trees.tolist(), numbers.tolist())
-        return np.array([self._table.get(key, -1) for key in keys], np.int64)
+    return find
 
 
 @operator('TreeEnsembleRegressor', takes=HOST, domain=ML)

@@ -23,7 +23,7 @@ def converted(x, dtype, saturate=True, round_mode='up'):
         return v.cast(x, dtype)
     x = v.on_host(x)
     if dtype.kind == 'O':
-        return _to_strings(x)
+        return np.array([str(value) for value in x.ravel()], object).reshape(x.shape)
     if x.dtype.kind in 'OSU':
         return _from_strings(x, dtype)
     if dtype.name == 'float8_e8m0fnu':
@@ -55,10 +55,6 @@ def _saturated(x, dtype):
     limits = ml_dtypes.finfo(dtype)
     y = np.clip(x.astype(np.float32), limits.min.astype(np.float32), limits.max.astype(np.float32))
     return y.astype(dtype)
-
-
-def _to_strings(x):
-    return np.array([str(value) for value in x.ravel()], object).reshape(x.shape)
 
 
 def _from_strings(x, dtype):
