@@ -25,17 +25,12 @@ if TYPE_CHECKING:
 @converts('AsStrided')
 def convert_AsStrided(g, f, x):
     """``Gather`` of the elements, of arrays in the usual memory layout."""
-    shape, strides = g.shape(), [1]
-    for n in reversed(shape[1:]):
-        strides.insert(0, strides[0] * int(n))
     geometry = f._geometry
-    if shape and list(geometry.strides) != strides[: len(shape)] or geometry.storage_offset:
+    strides = tuple(math.prod(map(int, g.shape()[i + 1 :])) for i in range(g.ndim()))
+    if tuple(geometry.strides) != strides or geometry.storage_offset:
         raise Unsupported('the input must own its memory, in C order')
-    index = numpy.full(f.shape, f.storage_offset, numpy.int64)
-    for axis, (n, stride) in enumerate(zip(f.shape, f.strides)):
-        steps = [1] * len(f.shape)
-        steps[axis] = n
-        index += (numpy.arange(n) * stride).reshape(steps)
+    offsets = [i * stride for i, stride in zip(numpy.indices(f.shape), f.strides)]
+    index = numpy.array(f.storage_offset + sum(offsets), numpy.int64)
     return g.Gather(g.reshape(x, [-1]), index, axis=0)
 
 
@@ -45,26 +40,21 @@ def convert_Diagonal(g, f, x):
     a, b = g.axis(f.axis1), g.axis(f.axis2)
     n, m = (int(g.shape()[i]) for i in (a, b))
     rest = [i for i in range(g.ndim()) if i not in (a, b)]
-    first = numpy.arange(max(-f.offset, 0), n)
-    second = numpy.arange(max(f.offset, 0), m)
-    length = max(min(len(first), len(second)), 0)
-    index = first[:length] * m + second[:length]
+    index = numpy.arange(n * m, dtype=numpy.int64).reshape(n, m).diagonal(f.offset)
     shape = [g.shape()[i] for i in rest]
     flat = g.reshape(g.Transpose(x, perm=[*rest, a, b]), [*shape, n * m])
-    return g.Gather(flat, index.astype(numpy.int64), axis=len(rest))
+    return g.Gather(flat, index, axis=len(rest))
 
 
 def _broadcast(g, f, *xs):
     return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
 
 
-def _stack_along(g, xs, axis, min_ndim):
-    """Concatenates along an axis, after new axes as NumPy's stacking adds them."""
-    ndim = g.ndim()
-    if ndim < min_ndim:
-        axes = {(0, 1): [0], (0, 2): [0, 1], (1, 2): [0], (0, 3): [0, 1, 2], (1, 3): [0, 2]}
-        xs = [g.unsqueeze(x, axes.get((ndim, min_ndim), [2])) for x in xs]
-    return g.Concat(*xs, axis=axis)
+def _stack_along(g, xs, axis, with_axes):
+    """Concatenates along an axis, after a function of NumPy added new axes, of length one."""
+    shape = with_axes(numpy.empty((2,) * g.ndim())).shape
+    axes = [i for i, n in enumerate(shape) if n == 1]
+    return g.Concat(*[g.unsqueeze(x, axes) for x in xs], axis=min(axis, len(shape) - 1))
 
 
 def _reverse(g, x, axis):
@@ -301,9 +291,13 @@ row('Cast', '``Cast``.', lambda g, f, x: g.cast(x, g.out_dtype()))
 row('Concat', '``Concat``.', lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)))
 row('Copy', '``Identity``.', lambda g, f, x: g.Identity(x))
 row('Depth2Space', '``DepthToSpace``.', lambda g, f, x: g.DepthToSpace(x, blocksize=f.r))
-row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, 3))
-row('Hstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0 if g.ndim() < 2 else 1, 1))
-row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, 2))
+row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, numpy.atleast_3d))
+row(
+    'Hstack',
+    '``Concat``.',
+    lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d),
+)
+row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d))
 row('ExpandDims', '``Unsqueeze``.', lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]))
 row('Reshape', '``Reshape``.', lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()))
 row('Space2Depth', '``SpaceToDepth``.', lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r))

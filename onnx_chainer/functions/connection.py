@@ -67,11 +67,10 @@ def convert_LocalConvolution2DFunction(g, f, x, W, b=None):
     """``Slice`` of windows, and ``MatMul`` with the weights of each position."""
     n_out, out_h, out_w, c, kh, kw = (int(n) for n in g.shape(1))
     windows = []
-    for y in range(out_h):
-        for z in range(out_w):
-            starts = [y * f.sy, z * f.sx]
-            part = g.slice(x, starts, [starts[0] + kh, starts[1] + kw], [2, 3])
-            windows.append(g.reshape(part, [1, -1, c * kh * kw]))
+    for i, j in numpy.ndindex(out_h, out_w):
+        top, left = i * f.sy, j * f.sx
+        part = g.slice(x, [top, left], [top + kh, left + kw], [2, 3])
+        windows.append(g.reshape(part, [1, -1, c * kh * kw]))
     rows = g.Concat(*windows, axis=0)
     weights = g.Transpose(g.reshape(W, [n_out, out_h * out_w, c * kh * kw]), perm=[1, 2, 0])
     y = g.Transpose(g.MatMul(rows, weights), perm=[1, 2, 0])

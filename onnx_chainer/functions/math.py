@@ -159,12 +159,12 @@ def _axes(g, f):
     return None if f.axis is None else g.axes(f.axis)
 
 
+def _reduction(kind):
+    return lambda g, f, x: g.reduce(kind, x, _axes(g, f), f.keepdims)
+
+
 for _kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum'):
-    row(
-        _kind,
-        f'``Reduce{_kind}``.',
-        lambda g, f, x, kind=_kind: g.reduce(kind, x, _axes(g, f), f.keepdims),
-    )
+    row(_kind, f'``Reduce{_kind}``.', _reduction(_kind))
 
 
 @converts('MatMul')

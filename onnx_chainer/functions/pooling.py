@@ -81,8 +81,7 @@ def _spread(g, f, x):
     if any(f.pad) or tuple(f.ksize) != tuple(f.stride):
         return _spread_by_convolution(g, f, x)
     shape = list(g.shape())
-    for i, (n, k) in enumerate(zip(dims, f.ksize)):
-        axis = 2 + i
+    for axis, (n, k) in enumerate(zip(dims, f.ksize), 2):
         x = g.unsqueeze(x, [axis + 1])
         x = g.expand(x, [*shape[: axis + 1], k, *shape[axis + 1 :]])
         shape[axis] = n * k

@@ -115,7 +115,7 @@ def array_function(name: str) -> Callable[..., Any]:
     return lambda *xs: calling_arrays(lambda *arrays: getattr(xp_of(*arrays), name)(*arrays), *xs)
 
 
-def along(x: Value, axis: int, ndim: int) -> Value:
+def along_axis(x: Value, axis: int, ndim: int) -> Value:
     """A vector in the shape in which it is broadcast along an axis of ``ndim`` axes."""
     return x.reshape((-1,) + (1,) * (ndim - 1 - axis % ndim))
 

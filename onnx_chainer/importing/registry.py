@@ -4,8 +4,10 @@ The function of an operator of ONNX has the inputs as parameters, in the order o
 and after ``*`` those attributes that it uses. What is left out is ``None``, or has the default of
 the model's opset; ``schemas.txt`` says what inputs and attributes there are. An attribute of old
 opsets that newer ones have as an input, such as the axes of ``Squeeze``, comes as this input. A
-function that states a difference between opsets itself has ``node`` as its first parameter. Inputs
-that a row calls scalars or lists come as Python's; without them, a parameter has its own default.
+function that states a difference between opsets itself has ``node`` as its first parameter.
+
+Inputs that a row calls scalars or lists come as Python's. A parameter of a missing one has its own
+default, as has one of an attribute that only some of the operators of a function know.
 
 The function of another domain's operator is ``f(node, *inputs, /, *, **attributes)``: its
 signature says how many inputs there are, and the attributes and their defaults.
@@ -216,7 +218,12 @@ def _of_onnx(row: Operator, schemas: tuple[Schema, ...]) -> Operator:
     parameters = list(inspect.signature(row.function).parameters.values())
     takes_node = bool(parameters) and parameters[0].name == 'node'
     kinds = [p.kind for p in parameters[takes_node:]]
-    keywords = frozenset(p.name for p in parameters if p.kind == _PARAMETER.KEYWORD_ONLY)
+    known = {name for schema in schemas for name in schema.attributes}
+    keywords = frozenset(
+        p.name
+        for p in parameters
+        if p.kind == _PARAMETER.KEYWORD_ONLY and (p.default is p.empty or p.name in known)
+    )
     return row._replace(
         takes_node=takes_node,
         schemas=schemas,

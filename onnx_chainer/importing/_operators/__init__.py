@@ -18,7 +18,6 @@ from . import (
     quantization,
     recurrent,
     reductions,
-    regions,
     runtime_quantization,
     signals,
     text,

@@ -12,26 +12,11 @@ from .. import _values as v
 from ..registry import ARRAYS, operator, operators
 from .elementwise import arithmetic
 
-operators(
-    {
-        'Relu': lambda x: arithmetic(F.relu, lambda a: a * (a > 0), x),
-        'LeakyRelu': lambda x, *, alpha: F.leaky_relu(x, alpha),
-        'Elu': lambda x, *, alpha: F.elu(x, alpha),
-        'Selu': lambda x, *, alpha, gamma: F.selu(x, alpha, gamma),
-        'Celu': lambda x, *, alpha: F.relu(x) + alpha * F.elu(-F.relu(-F.identity(x)) / alpha),
-        'Sigmoid': lambda x: F.sigmoid(x),
-        'Tanh': lambda x: F.tanh(x),
-        'HardSigmoid': lambda x, *, alpha, beta: F.clip(alpha * F.identity(x) + beta, 0.0, 1.0),
-        'Softplus': lambda x: F.softplus(x),
-        'Mish': lambda x: F.mish(x),
-    }
-)
-
 
 @operator('PRelu', trained=(1,))
 def prelu(node, x, slope):
     if node.opset < 7 and slope.ndim == 1 and x.ndim > 1:
-        slope = v.along(slope, 1, x.ndim)
+        slope = v.along_axis(slope, 1, x.ndim)
     if not v.is_float(x):
         return v.calling_arrays(
             lambda a, s: (a * (a > 0) + a * s * (a < 0)).astype(a.dtype), x, slope
@@ -58,7 +43,7 @@ def along(function, x, axis, opset):
 
 def _largest(x, axis):
     xp, a = v.xp_of(x), v.array_of(x)
-    steps = v.along(xp.arange(a.shape[axis]), axis, a.ndim)
+    steps = v.along_axis(xp.arange(a.shape[axis]), axis, a.ndim)
     return (steps == xp.expand_dims(a.argmax(axis=axis), axis)).astype(a.dtype)
 
 
@@ -66,7 +51,22 @@ def _softmax(function):
     return lambda node, x, *, axis: along(function, x, axis, node.opset)
 
 
-operators({'Softmax': _softmax(F.softmax), 'LogSoftmax': _softmax(F.log_softmax)})
+operators(
+    {
+        'Relu': arithmetic(F.relu, lambda a: a * (a > 0)),
+        'LeakyRelu': lambda x, *, alpha: F.leaky_relu(x, alpha),
+        'Elu': lambda x, *, alpha: F.elu(x, alpha),
+        'Selu': lambda x, *, alpha, gamma: F.selu(x, alpha, gamma),
+        'Celu': lambda x, *, alpha: F.relu(x) + alpha * F.elu(-F.relu(-F.identity(x)) / alpha),
+        'Sigmoid': lambda x: F.sigmoid(x),
+        'Tanh': lambda x: F.tanh(x),
+        'HardSigmoid': lambda x, *, alpha, beta: F.clip(alpha * F.identity(x) + beta, 0.0, 1.0),
+        'Softplus': lambda x: F.softplus(x),
+        'Mish': lambda x: F.mish(x),
+        'Softmax': _softmax(F.softmax),
+        'LogSoftmax': _softmax(F.log_softmax),
+    }
+)
 operators(
     {'Hardmax': lambda node, x, *, axis: v.array_of(along(_largest, x, axis, node.opset))},
     takes=ARRAYS,

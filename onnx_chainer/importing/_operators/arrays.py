@@ -177,11 +177,10 @@ def depth_to_space(x, *, blocksize, mode):
     batch, channels, *size = x.shape
     inner = channels // blocksize**2
     after = (batch, inner, *(n * blocksize for n in size))
+    blocks = (blocksize, blocksize)
     if mode == 'DCR':
-        return _rearranged(
-            x, (batch, blocksize, blocksize, inner, *size), (0, 3, 4, 1, 5, 2), after
-        )
-    return _rearranged(x, (batch, inner, blocksize, blocksize, *size), (0, 1, 4, 2, 5, 3), after)
+        return _rearranged(x, (batch, *blocks, inner, *size), (0, 3, 4, 1, 5, 2), after)
+    return _rearranged(x, (batch, inner, *blocks, *size), (0, 1, 4, 2, 5, 3), after)
 
 
 @operator('SpaceToDepth', any_dtype=True)
@@ -232,7 +231,7 @@ def one_hot(indices, depth, values, *, axis):
     depth = int(depth)
     v.checked_size((*indices.shape, depth), values.dtype.itemsize)
     axis = v.axis_of(axis, indices.ndim + 1)
-    steps = v.along(np.arange(depth), axis, indices.ndim + 1)
+    steps = v.along_axis(np.arange(depth), axis, indices.ndim + 1)
     indices = indices.astype(np.int64)
     inside = (indices >= -depth) & (indices < depth)
     hot = np.expand_dims(np.where(inside, indices % max(depth, 1), -1), axis) == steps

@@ -79,7 +79,7 @@ def windows_of(x, w, kernel_shape, attributes):
 
 
 def _with_bias(y, b):
-    return y if b is None else y + v.along(b, 1, y.ndim)
+    return y if b is None else y + v.along_axis(b, 1, y.ndim)
 
 
 def convolve(x, w, b, windows, group):
@@ -176,7 +176,7 @@ def _moved(windows, index, offset):
     for axis, (n, (before, _)) in enumerate(zip(steps, windows.pads)):
         place = np.arange(n) * windows.strides[axis] - before
         place = place + index[axis] * windows.dilations[axis]
-        place = v.along(place, axis, len(steps)).astype(offset.dtype)
+        place = v.along_axis(place, axis, len(steps)).astype(offset.dtype)
         moved = offset[:, axis]
         coordinates.append(moved + v.like(moved, np.broadcast_to(place, steps).copy()))
     return coordinates

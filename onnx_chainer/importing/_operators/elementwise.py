@@ -13,14 +13,16 @@ from .. import _values as v
 from ..registry import ARRAYS, VALUES, operator, operators
 
 
-def arithmetic(differentiable, plain, *xs):
+def arithmetic(differentiable, plain):
     """``differentiable`` for floats, ``plain`` for the arrays of other types."""
-    if v.is_float(xs[0]):
-        return differentiable(*xs)
-    return v.calling_arrays(plain, *xs)
+
+    def call(*xs):
+        return differentiable(*xs) if v.is_float(xs[0]) else v.calling_arrays(plain, *xs)
+
+    return call
 
 
-def divide_integers(a, b):
+def _divide_integers(a, b):
     """Quotients rounded towards zero."""
     xp = v.xp_of(a)
     quotient = a // b
@@ -29,20 +31,19 @@ def divide_integers(a, b):
     return xp.asarray(quotient, a.dtype)
 
 
-def align(a, b, axis, broadcast):
-    """``b`` with ones behind its shape so that its axes are those of ``a`` from ``axis`` on.
+def _binary(function):
+    """The operator of a function of two arrays, whose last axes are aligned as in NumPy.
 
-    Opsets below 7 say so; without an axis, the last axes are aligned, as in NumPy.
+    Opsets below 7 may say an axis of the first array from which on it has the axes of the second.
     """
-    if not broadcast or axis is None:
-        return b
-    axis %= max(a.ndim, 1)
-    return b.reshape((*b.shape, *(1,) * (a.ndim - axis - b.ndim)))
 
+    def call(a, b, *, axis=None, broadcast=0):
+        if broadcast and axis is not None:
+            behind = a.ndim - axis % max(a.ndim, 1) - b.ndim
+            b = b.reshape((*b.shape, *(1,) * behind))
+        return function(a, b)
 
-def binary(function):
-    """The operator of a function of two arrays, which opsets below 7 align by attributes."""
-    return lambda a, b, *, axis, broadcast: function(a, align(a, b, axis, broadcast))
+    return call
 
 
 def _power(a, b):
@@ -52,24 +53,6 @@ def _power(a, b):
         # The gradient of a constant exponent needs no logarithm.
         return F.identity(a) ** float(b.reshape(()))
     return F.identity(a) ** v.cast(b, a.dtype)
-
-
-def _arithmetic(differentiable, plain):
-    return functools.partial(arithmetic, differentiable, plain)
-
-
-operators(
-    {
-        'Add': binary(_arithmetic(F.add, lambda a, b: a + b)),
-        'Sub': binary(_arithmetic(lambda a, b: F.identity(a) - b, lambda a, b: a - b)),
-        'Mul': binary(_arithmetic(lambda a, b: F.identity(a) * b, lambda a, b: a * b)),
-        'Div': binary(_arithmetic(lambda a, b: F.identity(a) / b, divide_integers)),
-        'Pow': binary(_power),
-        'Abs': _arithmetic(F.absolute, abs),
-        'Neg': _arithmetic(lambda x: -F.identity(x), lambda x: -x),
-        'Sign': _arithmetic(F.sign, v.array_function('sign')),
-    }
-)
 
 
 @operator('Mod')
@@ -83,7 +66,7 @@ def mod(a, b, *, fmod):
 
 
 def _variadic(differentiable, plain):
-    return lambda *xs: functools.reduce(_arithmetic(differentiable, plain), xs)
+    return lambda *xs: functools.reduce(arithmetic(differentiable, plain), xs)
 
 
 def _extreme(name):
@@ -92,14 +75,6 @@ def _extreme(name):
 
 
 _sum = _variadic(F.add, lambda a, b: a + b)
-operators(
-    {
-        'Sum': _sum,
-        'Max': _extreme('maximum'),
-        'Min': _extreme('minimum'),
-        'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
-    }
-)
 
 
 def _arcsinh(x):
@@ -112,12 +87,24 @@ def _arcsinh(x):
 
 operators(
     {
+        'Add': _binary(arithmetic(F.add, lambda a, b: a + b)),
+        'Sub': _binary(arithmetic(lambda a, b: F.identity(a) - b, lambda a, b: a - b)),
+        'Mul': _binary(arithmetic(lambda a, b: F.identity(a) * b, lambda a, b: a * b)),
+        'Div': _binary(arithmetic(lambda a, b: F.identity(a) / b, _divide_integers)),
+        'Pow': _binary(_power),
+        'Sum': _sum,
+        'Max': _extreme('maximum'),
+        'Min': _extreme('minimum'),
+        'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
+        'Abs': arithmetic(F.absolute, abs),
+        'Neg': arithmetic(lambda x: -F.identity(x), lambda x: -x),
+        'Sign': arithmetic(F.sign, v.array_function('sign')),
         'Reciprocal': lambda x: 1 / F.identity(x),
         'Asinh': _arcsinh,
         'Acosh': lambda x: F.log(x + F.sqrt(F.square(x) - 1)),
+        **{op: getattr(F, function.lower()) for function, op in UNARY.items()},
     }
 )
-operators({op: getattr(F, function.lower()) for function, op in UNARY.items()})
 operators({'Identity': lambda x: (x,)}, takes=VALUES)
 operators({'Round': v.array_function('rint')}, takes=ARRAYS)
 
@@ -137,17 +124,14 @@ def clip(x, low, high):
 
 operators(
     {
-        'Equal': binary(lambda a, b: a == b),
-        'Less': binary(lambda a, b: a < b),
-        'Greater': binary(lambda a, b: a > b),
+        'Equal': _binary(lambda a, b: a == b),
+        'Less': _binary(lambda a, b: a < b),
+        'Greater': _binary(lambda a, b: a > b),
         'LessOrEqual': lambda a, b: a <= b,
         'GreaterOrEqual': lambda a, b: a >= b,
-        'And': binary(lambda a, b: a & b),
-        'Or': binary(lambda a, b: a | b),
-        'Xor': binary(lambda a, b: a ^ b),
-        'BitwiseAnd': lambda a, b: a & b,
-        'BitwiseOr': lambda a, b: a | b,
-        'BitwiseXor': lambda a, b: a ^ b,
+        'And BitwiseAnd': _binary(lambda a, b: a & b),
+        'Or BitwiseOr': _binary(lambda a, b: a | b),
+        'Xor BitwiseXor': _binary(lambda a, b: a ^ b),
         'Not BitwiseNot': lambda x: ~x,
         'IsNaN': lambda x: x != x,  # for any dtype
     },
@@ -178,7 +162,6 @@ def is_inf(x, *, detect_negative, detect_positive):
     return y
 
 
-operators(
-    {'Where': lambda condition, x, y: F.where(*F.broadcast(v.array_of(condition), x, y))},
-    any_dtype=True,
-)
+@operator('Where', any_dtype=True)
+def where(condition, x, y):
+    return F.where(*F.broadcast(v.array_of(condition), x, y))

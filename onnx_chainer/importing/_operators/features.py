@@ -151,7 +151,7 @@ def dict_vectorizer(x, *, int64_vocabulary, string_vocabulary):
     if vocabulary is None:
         raise ValueError('there is no vocabulary')
     rows = x if isinstance(x, list) else [x]
-    some = next((each for row in rows for each in row.values()), 0.0)
+    some: Any = next((each for row in rows for each in row.values()), 0.0)
     missing = '' if isinstance(some, str) else 0
     values = [[row.get(key, missing) for key in vocabulary] for row in rows]
     # The numbers of Python have no size.

@@ -7,7 +7,7 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import ARRAYS, operator, operators
+from ..registry import ARRAYS, operator
 
 
 def nonnegative(indices, length):
@@ -94,25 +94,16 @@ def _write(a, updates, *places, reduction):
     return y
 
 
-def _scatter_elements(x, indices, updates, axis, reduction='none'):
+@operator('Scatter', 'ScatterElements', host=(1,), any_dtype=True)
+def scatter_elements(x, indices, updates, *, axis, reduction='none'):
     axis = v.axis_of(axis, x.ndim)
     places = _grid(nonnegative(indices, x.shape[axis]), axis, indices.shape)
     return scatter(x, places, updates, reduction)
 
 
-operators(
-    {
-        'Scatter': lambda x, i, updates, *, axis: _scatter_elements(x, i, updates, axis),
-        'ScatterElements': lambda x, i, updates, *, axis, reduction: _scatter_elements(
-            x, i, updates, axis, reduction
-        ),
-        'ScatterND': lambda x, i, updates, *, reduction: scatter(
-            x, _points(i, x.shape), updates, reduction
-        ),
-    },
-    host=(1,),
-    any_dtype=True,
-)
+@operator('ScatterND', host=(1,), any_dtype=True)
+def scatter_nd(x, indices, updates, *, reduction):
+    return scatter(x, _points(indices, x.shape), updates, reduction)
 
 
 @operator('TensorScatter', host=(2,), any_dtype=True)

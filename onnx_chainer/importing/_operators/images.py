@@ -118,7 +118,7 @@ def resize(
         places = _places(coordinate_transformation_mode, size, scale, length, box)
         if crop:
             beyond = (places < 0) | (places > length - 1)
-            outside = outside | v.along(beyond, axis, x.ndim)
+            outside = outside | v.along_axis(beyond, axis, x.ndim)
         elif size == length and np.array_equal(places, np.arange(size)):
             continue
         x = resample(x, axis, places, scale)
@@ -190,21 +190,20 @@ def _sample(x, coordinates, kernel, offsets, place):
     shape = x.shape[2:]
     last = F.moveaxis(x, 1, -1)
     batch = coordinates[0].shape[0]
-    image = v.along(np.arange(batch), 0, coordinates[0].ndim)
+    image = v.along_axis(np.arange(batch), 0, coordinates[0].ndim)
     image = v.like(x, np.broadcast_to(image, coordinates[0].shape).copy())
     axes = [
         _neighbors(coordinate, kernel, offsets, functools.partial(place, axis=axis), shape[axis])
         for axis, coordinate in enumerate(coordinates)
     ]
-    y: Any = None
-    for neighbor in itertools.product(*axes):
-        weight = neighbor[0][0]
-        for each, _ in neighbor[1:]:
-            weight = weight * each
-        values = F.get_item(last, (image, *(index for _, index in neighbor)))
-        term = values * F.expand_dims(weight, -1)
-        y = term if y is None else y + term
-    return F.moveaxis(y, -1, 1)
+
+    def weighted(neighbor):
+        weights, places = zip(*neighbor)
+        weight = functools.reduce(lambda a, b: a * b, weights)
+        return F.get_item(last, (image, *places)) * F.expand_dims(weight, -1)
+
+    terms = map(weighted, itertools.product(*axes))
+    return F.moveaxis(functools.reduce(F.add, terms), -1, 1)
 
 
 def _neighbors(coordinate, kernel, offsets, place, length):

@@ -10,7 +10,7 @@ from chainer import backend
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import HOST, operator, operators
+from ..registry import HOST, operator
 from .convolutions import convolve, windows_of
 from .types import converted, is_short_integer
 
@@ -31,7 +31,7 @@ def _aligned(parameter, x, axis, block_size):
     if block_size:
         blocks = np.repeat(parameter, block_size, axis=axis)
         return blocks[tuple(slice(n) for n in x.shape)]
-    return v.along(parameter, axis, x.ndim)
+    return v.along_axis(parameter, axis, x.ndim)
 
 
 def quantize(x, scale, zero_point, dtype, saturate=1):
@@ -70,7 +70,7 @@ def _centered(x, zero_point, axis):
     if zero_point is None:
         return x
     if zero_point.ndim == 1 and zero_point.size > 1:
-        zero_point = v.along(zero_point, axis, x.ndim)
+        zero_point = v.along_axis(zero_point, axis, x.ndim)
     return x - zero_point.astype(np.float64)
 
 
@@ -102,11 +102,17 @@ def qlinear_matmul(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
     y = matmul_integer(a, b, a_zero, b_zero)
     if a_scale.ndim == 1 and a_scale.size > 1:
         a_scale = a_scale[:, None]
-    scale = a_scale.astype(np.float64) * b_scale.astype(np.float64)
-    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
+    return _rescaled(y, a_scale, b_scale, y_scale, y_zero)
 
 
-def _convolution(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
+def _rescaled(y, first, second, scale, zero):
+    """Sums of products of integers of two scales, as integers of another one."""
+    y = y * (first.astype(np.float64) * second.astype(np.float64))
+    return quantize(y, scale.astype(np.float64), zero, zero.dtype)
+
+
+@operator('ConvInteger', takes=HOST)
+def conv_integer(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     """Convolution of integers less their zero points, as int32."""
     windows = windows_of(x, w, kernel_shape, attributes)
     if chainerx.is_available():
@@ -117,13 +123,9 @@ def _convolution(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     return v.array_of(convolve(x, w, None, windows, group)).astype(np.int32)
 
 
-operators({'ConvInteger': _convolution}, takes=HOST)
-
-
 @operator('QLinearConv', takes=HOST)
 def qlinear_conv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, **attributes):
-    y = _convolution(x, w, x_zero, w_zero, **attributes)
+    y = conv_integer(x, w, x_zero, w_zero, **attributes)
     if bias is not None:
-        y = y + v.along(bias, 1, y.ndim)
-    scale = x_scale.astype(np.float64) * _aligned(w_scale, y, 1, 0).astype(np.float64)
-    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
+        y = y + v.along_axis(bias, 1, y.ndim)
+    return _rescaled(y, x_scale, _aligned(w_scale, y, 1, 0), y_scale, y_zero)

@@ -64,7 +64,7 @@ def _global_average_pool(x, channels_last):
 def _average_pool(x, auto_pad, channels_last, **attributes):
     if channels_last or auto_pad not in ('NOTSET', 'VALID'):
         raise ValueError(f'channels_last and auto_pad {auto_pad!r} are not supported')
-    return average_pool(None, x, auto_pad=auto_pad, dilations=None, **attributes)
+    return average_pool(x, auto_pad=auto_pad, **attributes)
 
 
 def _concat(scale, zero, *inputs, axis):

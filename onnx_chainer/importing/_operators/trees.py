@@ -191,14 +191,12 @@ def _of_table(attributes, kind):
     def integers(name):
         return np.array(attributes[name] or [], np.int64)
 
+    mode_of = {name: i for i, name in enumerate(_COMPARISONS)} | {'LEAF': _LEAF}
+    modes = np.array([mode_of[name] for name in attributes['nodes_modes'] or []], np.int64)
     ids = [integers(f'nodes_{name}ids') for name in ('tree', 'node', 'truenode', 'falsenode')]
     trees, numbers, *following = ids
-    if len({len(each) for each in ids}) != 1 or not len(trees):
+    if {len(each) for each in ids} != {len(modes)} or not len(modes):
         raise ValueError('there are no nodes, or their attributes differ in their lengths')
-    mode_of = {name: i for i, name in enumerate(_COMPARISONS)} | {'LEAF': _LEAF}
-    modes = np.array([mode_of[name] for name in attributes['nodes_modes']], np.int64)
-    if len(modes) != len(trees):
-        raise ValueError('the attributes of the nodes differ in their lengths')
     place_of = _finder(trees, numbers)
     _, roots = np.unique(trees, return_index=True)
     return _Ensemble(
