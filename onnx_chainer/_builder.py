@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import numbers
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from onnx_chainer._known import KnownCall, Unsupported as Unsupported
 from onnx_chainer._schemas import schema_at, schemas_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 #: The number of bfloat16 in ONNX.
@@ -36,6 +37,8 @@ class Builder(KnownCall):
     or numbers, which get the dtype of the first input of the call; ``None`` is an input left out.
 
     """
+
+    _dtype_of_numbers: Any = None
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name[:1].isupper():
@@ -107,7 +110,15 @@ class Builder(KnownCall):
                 return self.context.get_name(value)
             array = onnx_helper.as_numpy(value)
             return self.context.add_const(array if dtype is None else array.astype(dtype))
-        return self.context.add_const(numpy.array(x, dtype or self.dtype()))
+        dtype = dtype or self._dtype_of_numbers or self.dtype()
+        return self.context.add_const(numpy.array(x, dtype))
+
+    @contextlib.contextmanager
+    def numbers_of(self, dtype: Any) -> Iterator[None]:
+        """Numbers among the inputs of nodes have another dtype here than the call's first input."""
+        self._dtype_of_numbers = dtype
+        yield
+        self._dtype_of_numbers = None
 
     def ints(self, values: Sequence[Any]) -> str:
         """Name of a vector of int64, of numbers and sizes."""
@@ -125,7 +136,7 @@ class Builder(KnownCall):
                 fixed.append(v)
         if fixed:
             parts.append(self.ints(fixed))
-        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
+        return self.joined(parts, 0)
 
     def size(self, dim: Any) -> str:
         """Name of a vector of int64 with one size."""
@@ -179,6 +190,10 @@ class Builder(KnownCall):
             steps=None if steps is None else list(steps),
         )
 
+    def joined(self, parts: Sequence[Any], axis: int) -> Any:
+        """Values one after another along an axis."""
+        return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=axis)
+
     def split(self, x: Any, sizes: Sequence[Any], axis: int) -> list[str]:
         """Parts of an axis with given lengths."""
         if len(sizes) == 1:
@@ -209,8 +224,13 @@ class Builder(KnownCall):
         if self.opset >= 13 or axis == ndim - 1:
             return getattr(self, kind)(x, axis=axis)
         # Before, these took the later axes together with this one.
+        function = functools.partial(getattr(self, kind), axis=ndim - 1)
+        return self.along_last_axis(function, x, axis, ndim)
+
+    def along_last_axis(self, function: Callable[[Any], Any], x: Any, axis: int, ndim: int) -> Any:
+        """A function of ``x`` with an axis moved behind the others, and back in the result."""
         order = [i for i in range(ndim) if i != axis] + [axis]
-        y = getattr(self, kind)(self.Transpose(x, perm=order), axis=ndim - 1)
+        y = function(self.Transpose(x, perm=order))
         return self.Transpose(y, perm=[order.index(i) for i in range(ndim)])
 
     def reshape(self, x: Any, shape: Sequence[Any], old_shape: Sequence[Any] = ()) -> Any:
@@ -278,6 +298,15 @@ class Builder(KnownCall):
         depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
         return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
+
+    def at_labels(self, x: Any, labels: Any, length: int) -> Any:
+        """For each label, the element of ``x`` there along axis 1, which has a length."""
+        index = self.unsqueeze(labels, [1])
+        return self.squeeze(self.take_along(x, index, 1, length, self.dtype()), [1])
+
+    def square(self, x: Any) -> Any:
+        """The product of a value and itself."""
+        return self.Mul(x, x)
 
     def softplus(self, x: Any) -> Any:
         """``log(1 + exp(x))`` without overflow."""

@@ -60,29 +60,14 @@ CONVERTERS: dict[str, Converter] = {}
 
 
 def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Convert]:
-    """Decorator that declares a converter.
+    """Decorator that declares the converter of functions of a name, for opsets from ``since`` on.
 
     It gets a :class:`~onnx_chainer._builder.Builder`, the function and the names of the inputs, and
-    returns the names of the outputs.
-
-    Args:
-        name (str): Name of the function that it converts.
-        since (int): First version of the operator set that it can convert to.
-
-    Returns:
-        callable: Decorator. It gives the converter as programs call it, ``convert(func,
-        opset_version, input_names, output_names, context)``, which returns nodes.
-
+    returns the names of the outputs. The decorator gives the converter as programs call it.
     """
 
     def decorate(body):
-        def convert(
-            func: FunctionNode | Function,
-            opset_version: int,
-            input_names: Sequence[str],
-            output_names: Sequence[str],
-            context: Context,
-        ) -> tuple[NodeProto, ...]:
+        def convert(func, opset_version, input_names, output_names, context):
             call = context.call
             if call is None or call.func is not func:
                 call = _call_of(func)
@@ -112,27 +97,14 @@ def _call_of(func):
 
 
 def row(names: str, description: str, body: Callable[..., Any], since: int = 9) -> None:
-    """Declares a short converter: a formula.
-
-    Args:
-        names (str): Names of the functions that it converts, with spaces between them.
-        description (str): What it makes.
-        body (callable): It gets the builder, the function and the names of the inputs.
-        since (int): First version of the operator set.
-
-    """
+    """Declares a formula as the converter of functions, whose names spaces separate."""
     body.__doc__ = description
     for name in names.split():
         converts(name, since)(body)
 
 
 def one_to_one(**operators: str) -> None:
-    """Declares converters of functions that are one operator each, with the same inputs.
-
-    Args:
-        operators: Operators by the name of the function.
-
-    """
+    """Declares converters of functions that are one operator each, with the same inputs."""
     for name, operator in operators.items():
 
         def body(g, f, *xs, operator=operator):

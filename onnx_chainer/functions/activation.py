@@ -36,7 +36,7 @@ def convert_TanhGELU(g, f, x):
     if g.has('Gelu'):
         return g.Gelu(x, approximate='tanh')
     scale = math.sqrt(2 / math.pi)
-    inner = g.Mul(x, g.Add(g.Mul(g.Mul(x, x), 0.044715 * scale), scale))
+    inner = g.Mul(x, g.Add(g.Mul(g.square(x), 0.044715 * scale), scale))
     return g.Mul(g.Mul(x, 0.5), g.Add(g.Tanh(inner), 1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from chainer.functions.array.resize_images import compute_indices_and_weights
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions import _indexing
+from onnx_chainer.functions._convolution import convolution
 from onnx_chainer.functions._declare import converts, row
 
 if TYPE_CHECKING:
@@ -23,17 +25,12 @@ if TYPE_CHECKING:
 @converts('AsStrided')
 def convert_AsStrided(g, f, x):
     """``Gather`` of the elements, of arrays in the usual memory layout."""
-    shape, strides = g.shape(), [1]
-    for n in reversed(shape[1:]):
-        strides.insert(0, strides[0] * int(n))
     geometry = f._geometry
-    if shape and list(geometry.strides) != strides[: len(shape)] or geometry.storage_offset:
+    strides = tuple(math.prod(map(int, g.shape()[i + 1 :])) for i in range(g.ndim()))
+    if tuple(geometry.strides) != strides or geometry.storage_offset:
         raise Unsupported('the input must own its memory, in C order')
-    index = numpy.full(f.shape, f.storage_offset, numpy.int64)
-    for axis, (n, stride) in enumerate(zip(f.shape, f.strides)):
-        steps = [1] * len(f.shape)
-        steps[axis] = n
-        index += (numpy.arange(n) * stride).reshape(steps)
+    offsets = [i * stride for i, stride in zip(numpy.indices(f.shape), f.strides)]
+    index = numpy.array(f.storage_offset + sum(offsets), numpy.int64)
     return g.Gather(g.reshape(x, [-1]), index, axis=0)
 
 
@@ -43,26 +40,21 @@ def convert_Diagonal(g, f, x):
     a, b = g.axis(f.axis1), g.axis(f.axis2)
     n, m = (int(g.shape()[i]) for i in (a, b))
     rest = [i for i in range(g.ndim()) if i not in (a, b)]
-    first = numpy.arange(max(-f.offset, 0), n)
-    second = numpy.arange(max(f.offset, 0), m)
-    length = max(min(len(first), len(second)), 0)
-    index = first[:length] * m + second[:length]
+    index = numpy.arange(n * m, dtype=numpy.int64).reshape(n, m).diagonal(f.offset)
     shape = [g.shape()[i] for i in rest]
     flat = g.reshape(g.Transpose(x, perm=[*rest, a, b]), [*shape, n * m])
-    return g.Gather(flat, index.astype(numpy.int64), axis=len(rest))
+    return g.Gather(flat, index, axis=len(rest))
 
 
 def _broadcast(g, f, *xs):
     return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
 
 
-def _stack_along(g, xs, axis, min_ndim):
-    """Concatenates along an axis, after new axes as NumPy's stacking adds them."""
-    ndim = g.ndim()
-    if ndim < min_ndim:
-        axes = {(0, 1): [0], (0, 2): [0, 1], (1, 2): [0], (0, 3): [0, 1, 2], (1, 3): [0, 2]}
-        xs = [g.unsqueeze(x, axes.get((ndim, min_ndim), [2])) for x in xs]
-    return g.Concat(*xs, axis=axis)
+def _stack_along(g, xs, axis, with_axes):
+    """Concatenates along an axis, after a function of NumPy added new axes, of length one."""
+    shape = with_axes(numpy.empty((2,) * g.ndim())).shape
+    axes = [i for i, n in enumerate(shape) if n == 1]
+    return g.Concat(*[g.unsqueeze(x, axes) for x in xs], axis=min(axis, len(shape) - 1))
 
 
 def _reverse(g, x, axis):
@@ -111,36 +103,10 @@ def get_slice_node(
 @converts('Im2Col')
 def convert_Im2Col(g, f, x):
     """``Conv`` with one-hot weights, a group for each channel."""
-    n, c, h, w = g.shape()
-    k = f.kh * f.kw
-    weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (int(c), 1, 1, 1))
-    after = [0, 0]
-    if f.cover_all:
-        after = cover_all((h, w), (f.kh, f.kw), (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx))
-    return g.Conv(
-        x,
-        weight,
-        kernel_shape=[f.kh, f.kw],
-        strides=[f.sy, f.sx],
-        pads=[f.ph, f.pw, f.ph + after[0], f.pw + after[1]],
-        dilations=[f.dy, f.dx],
-        group=int(c),
-    )
-
-
-def cover_all(
-    dims: Sequence[Any],
-    ksize: Sequence[int],
-    stride: Sequence[int],
-    pad: Sequence[int],
-    dilate: Sequence[int],
-) -> list[int]:
-    """Further padding behind, with which the last windows cover all elements."""
-    after = []
-    for n, k, s, p, d in zip(dims, ksize, stride, pad, dilate):
-        size = int(n) + 2 * p - ((k - 1) * d + 1)
-        after.append(-size % s)
-    return after
+    k, c = f.kh * f.kw, int(g.shape()[1])
+    weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (c, 1, 1, 1))
+    stride, pad, dilate = (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx)
+    return convolution(g, [x, weight], (f.kh, f.kw), stride, pad, dilate, c, f.cover_all)
 
 
 def _transposed(g, x, move):
@@ -149,21 +115,11 @@ def _transposed(g, x, move):
     return g.Transpose(x, perm=list(move(labels).shape))
 
 
-def _transpose(g, f, x):
-    axes = f.axes
-    if axes is not None and len(axes) == 1 and not isinstance(axes[0], int):
-        (axes,) = axes
-    return _transposed(g, x, lambda a: a.transpose(axes))
-
-
-_PAD_MODES = 'constant', 'reflect', 'edge', 'wrap'
-
-
 @converts('Pad')
 def convert_Pad(g, f, x):
     """``Pad``."""
-    keywords = f.keywords
-    if f.mode not in _PAD_MODES or keywords.get('reflect_type', 'even') != 'even':
+    keywords, modes = f.keywords, ('constant', 'reflect', 'edge', 'wrap')
+    if f.mode not in modes or keywords.get('reflect_type', 'even') != 'even':
         raise Unsupported(f'mode {f.mode!r} with {keywords} has no operator')
     if f.mode == 'wrap':
         g.need(19, "mode 'wrap'")
@@ -195,18 +151,13 @@ def convert_PadSequence(g, f, *xs):
 def convert_Permutate(g, f, x):
     """``Gather``, of ``ScatterElements`` for the inverse of an input."""
     axis, indices = g.axis(f.axis), f.indices
-    if not f.inv:
-        return g.Gather(x, indices, axis=axis)
-    if not g.is_constant(indices):
-        return g.Gather(x, _inverse(g, indices, g.shape()[axis]), axis=axis)
-    return g.Gather(x, numpy.argsort(g.array(indices)).astype(numpy.int64), axis=axis)
-
-
-def _inverse(g, indices, n):
-    """Name of the inverse of a permutation of ``n`` numbers."""
-    places = g.arange(n)
-    scatter = g.ScatterElements if g.has('ScatterElements') else g.Scatter
-    return scatter(places, g.cast(g.const(indices), numpy.int64), places, axis=0)
+    if f.inv and g.is_constant(indices):
+        indices = numpy.argsort(g.array(indices)).astype(numpy.int64)
+    elif f.inv:
+        places = g.arange(g.shape()[axis])
+        scatter = g.ScatterElements if g.has('ScatterElements') else g.Scatter
+        indices = scatter(places, g.cast(g.const(indices), numpy.int64), places, axis=0)
+    return g.Gather(x, indices, axis=axis)
 
 
 @converts('Repeat')
@@ -215,8 +166,7 @@ def convert_Repeat(g, f, x):
     axis = f.axis
     shape = list(g.shape())
     if axis is None:
-        x, shape, axis = g.reshape(x, [-1]), [g.out_shape()[0]], 0
-        shape = [math.prod(g.shape())]
+        x, shape, axis = g.reshape(x, [-1]), [math.prod(shape)], 0
     axis %= len(shape)
     if len(f.repeats) > 1 or not isinstance(shape[axis], Dim):
         index = numpy.repeat(numpy.arange(int(shape[axis])), f.repeats)
@@ -232,9 +182,8 @@ def convert_ResizeImages(g, f, x):
     sizes = [*g.shape()[:2], f.out_H, f.out_W]
     if g.opset < 11:
         return _resize_by_products(g, f, x)
-    options = {'mode': 'linear', 'coordinate_transformation_mode': 'half_pixel'}
-    if f.align_corners:
-        options['coordinate_transformation_mode'] = 'align_corners'
+    places = 'align_corners' if f.align_corners else 'half_pixel'
+    options = {'mode': 'linear', 'coordinate_transformation_mode': places}
     if f.mode == 'nearest':
         options = {'mode': 'nearest', 'coordinate_transformation_mode': 'asymmetric'}
         options['nearest_mode'] = 'floor'
@@ -259,8 +208,7 @@ def _resize_by_products(g, f, x):
 @converts('SelectItem')
 def convert_SelectItem(g, f, x, t):
     """``GatherElements``; of ``OneHot`` before opset 11."""
-    index = g.unsqueeze(g.cast(t, numpy.int64), [1])
-    return g.squeeze(g.take_along(x, index, 1, g.shape()[1], g.dtype()), [1])
+    return g.at_labels(x, g.cast(t, numpy.int64), g.shape()[1])
 
 
 @converts('Separate')
@@ -333,23 +281,23 @@ def convert_Tile(g, f, x):
 
 @converts('TransposeSequence')
 def convert_TransposeSequence(g, f, *xs):
-    """``Concat``, ``Transpose`` and ``Split`` if the lengths are equal, else ``Gather``."""
-    lengths = [g.shape(i)[0] for i in range(len(xs))]
-    steps: dict[int, list[str]] = {}
-    for i, x in enumerate(xs):
-        parts = g.split(x, [1] * int(lengths[i]), 0)
-        for t, part in enumerate(parts):
-            steps.setdefault(t, []).append(part)
-    return [g.Concat(*steps[t], axis=0) for t in range(g.n_outputs)]
+    """``Split`` and ``Concat``."""
+    parts = [g.split(x, [1] * int(g.shape(i)[0]), 0) for i, x in enumerate(xs)]
+    steps = itertools.zip_longest(*parts)
+    return [g.Concat(*filter(None, step), axis=0) for step in steps]
 
 
 row('Cast', '``Cast``.', lambda g, f, x: g.cast(x, g.out_dtype()))
 row('Concat', '``Concat``.', lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)))
 row('Copy', '``Identity``.', lambda g, f, x: g.Identity(x))
 row('Depth2Space', '``DepthToSpace``.', lambda g, f, x: g.DepthToSpace(x, blocksize=f.r))
-row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, 3))
-row('Hstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0 if g.ndim() < 2 else 1, 1))
-row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, 2))
+row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, numpy.atleast_3d))
+row(
+    'Hstack',
+    '``Concat``.',
+    lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d),
+)
+row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d))
 row('ExpandDims', '``Unsqueeze``.', lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]))
 row('Reshape', '``Reshape``.', lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()))
 row('Space2Depth', '``SpaceToDepth``.', lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r))
@@ -373,9 +321,9 @@ row('Flip', _REVERSES, lambda g, f, x: _reverse(g, x, g.axis(f.axis)))
 row('FlipLR', _REVERSES, lambda g, f, x: _reverse(g, x, 1))
 row('FlipUD', _REVERSES, lambda g, f, x: _reverse(g, x, 0))
 for _name, _move in {
+    'Transpose': lambda f: lambda a: a.transpose(*f.axes or ()),
     'Moveaxis': lambda f: lambda a: numpy.moveaxis(a, f.source, f.destination),
     'Rollaxis': lambda f: lambda a: numpy.rollaxis(a, f.axis, f.start),
     'Swapaxes': lambda f: lambda a: a.swapaxes(f.axis1, f.axis2),
 }.items():
     row(_name, '``Transpose``.', lambda g, f, x, move=_move: _transposed(g, x, move(f)))
-row('Transpose', '``Transpose``.', _transpose)

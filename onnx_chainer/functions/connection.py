@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
-from onnx_chainer.functions import _attention
+from onnx_chainer.functions._convolution import convolution, transposed_convolution
 from onnx_chainer.functions._declare import converts, row
-from onnx_chainer.functions.array import cover_all
 
 
 def _alike(g, xs):
@@ -18,35 +18,12 @@ def _alike(g, xs):
 
 def _convolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
-    after = [0] * len(ksize)
-    if f.cover_all:
-        after = cover_all(g.shape()[2:], ksize, f.stride, f.pad, f.dilate)
-    return g.Conv(
-        *_alike(g, xs),
-        kernel_shape=ksize,
-        strides=list(f.stride),
-        pads=[*f.pad, *[p + n for p, n in zip(f.pad, after)]],
-        dilations=list(f.dilate),
-        group=f.groups,
-    )
+    return convolution(g, _alike(g, xs), ksize, f.stride, f.pad, f.dilate, f.groups, f.cover_all)
 
 
 def _deconvolution(g, f, *xs):
     ksize = [int(k) for k in g.shape(1)[2:]]
-    extra = []
-    for i, (n, out, k) in enumerate(zip(g.shape()[2:], g.out_shape()[2:], ksize)):
-        least = f.stride[i] * (n - 1) + (k - 1) * f.dilate[i] + 1 - 2 * f.pad[i]
-        extra.append(int(out - least))
-    # A smaller output is cut: ONNX adds to the end only.
-    return g.ConvTranspose(
-        *_alike(g, xs),
-        kernel_shape=ksize,
-        strides=list(f.stride),
-        pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
-        dilations=list(f.dilate),
-        group=f.groups,
-        output_padding=[max(e, 0) for e in extra],
-    )
+    return transposed_convolution(g, _alike(g, xs), ksize, f.stride, f.pad, f.dilate, f.groups)
 
 
 @converts('EmbedIDFunction')
@@ -90,11 +67,10 @@ def convert_LocalConvolution2DFunction(g, f, x, W, b=None):
     """``Slice`` of windows, and ``MatMul`` with the weights of each position."""
     n_out, out_h, out_w, c, kh, kw = (int(n) for n in g.shape(1))
     windows = []
-    for y in range(out_h):
-        for z in range(out_w):
-            starts = [y * f.sy, z * f.sx]
-            part = g.slice(x, starts, [starts[0] + kh, starts[1] + kw], [2, 3])
-            windows.append(g.reshape(part, [1, -1, c * kh * kw]))
+    for i, j in numpy.ndindex(out_h, out_w):
+        top, left = i * f.sy, j * f.sx
+        part = g.slice(x, [top, left], [top + kh, left + kw], [2, 3])
+        windows.append(g.reshape(part, [1, -1, c * kh * kw]))
     rows = g.Concat(*windows, axis=0)
     weights = g.Transpose(g.reshape(W, [n_out, out_h * out_w, c * kh * kw]), perm=[1, 2, 0])
     y = g.Transpose(g.MatMul(rows, weights), perm=[1, 2, 0])
@@ -120,10 +96,43 @@ def convert_Shift(g, f, x):
     )
 
 
+_LOWEST = {'e': -6e4, 'f': -1e38, 'd': -1e300}
+
+
+def _attention(g, f, q, k, v, mask=None):
+    scale = f.scale
+    if scale is None:
+        scale = 1 / math.sqrt(int(g.shape(0)[-1]))
+    # The operator gives NaN for a row without an allowed position, Chainer zeros.
+    if g.has('Attention') and (mask is None or g.dtype(3).kind == 'f') and _are_plain(g):
+        return g.Attention(q, k, v, mask, is_causal=int(f.is_causal), scale=float(scale))
+    score = g.MatMul(g.Mul(q, float(scale)), g.swapped(k, g.ndim(1)))
+    allowed = None
+    if f.is_causal:
+        rows, columns = g.arange(g.shape(0)[-2]), g.arange(g.shape(1)[-2])
+        allowed = g.Not(g.Less(g.unsqueeze(rows, [1]), g.unsqueeze(columns, [0])))
+    elif mask is not None and g.dtype(3).kind == 'f':
+        score = g.Add(score, mask if g.dtype(3) == g.dtype() else g.cast(mask, g.dtype()))
+    elif mask is not None:
+        allowed = mask
+    if allowed is not None:
+        score = g.Where(allowed, score, g.const(_LOWEST[numpy.dtype(g.dtype()).char]))
+    weight = g.softmax(score, -1, len(g.out_shape()))
+    if allowed is not None and not f.is_causal:
+        weight = g.Where(allowed, weight, g.const(0))
+    return g.MatMul(weight, v)
+
+
+def _are_plain(g):
+    """Whether the inputs have a batch and heads, and no broadcasting."""
+    shapes = [g.shape(i) for i in range(3)]
+    return all(len(s) == 4 and s[:2] == shapes[0][:2] for s in shapes)
+
+
 row('Convolution2DFunction ConvolutionND', '``Conv``.', _convolution)
 row('Deconvolution2DFunction DeconvolutionND', '``ConvTranspose``.', _deconvolution)
 row(
     'scaled_dot_product_attention',
     '``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before.',
-    lambda g, f, *xs: _attention.attend(g, f, *xs),
+    _attention,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from onnx_chainer.context import Context
 
 
+@dataclasses.dataclass(eq=False)
 class FunctionConverterParams:
     """What a converter gets.
 
@@ -24,19 +26,11 @@ class FunctionConverterParams:
 
     """
 
-    def __init__(
-        self,
-        func: FunctionNode | Function | None = None,
-        opset_version: int | None = None,
-        input_names: Sequence[str] | None = None,
-        output_names: Sequence[str] | None = None,
-        context: Context | None = None,
-    ) -> None:
-        self.func = func
-        self.opset_version = opset_version
-        self.input_names = input_names
-        self.output_names = output_names
-        self.context = context
+    func: FunctionNode | Function | None = None
+    opset_version: int | None = None
+    input_names: Sequence[str] | None = None
+    output_names: Sequence[str] | None = None
+    context: Context | None = None
 
 
 class FunctionConverter:

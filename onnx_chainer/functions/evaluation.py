@@ -7,13 +7,19 @@ import numpy
 from onnx_chainer.functions._declare import converts
 
 
-def _counts(g, t, i, ignore_label):
+def _counted(g, f, t):
     """Whether labels count."""
-    return g.Not(g.Equal(t, g.const(ignore_label, g.dtype(i))))
+    return g.Not(g.Equal(t, g.const(f.ignore_label, g.dtype(1))))
 
 
-def _number_of(g, condition):
-    return g.reduce('Sum', g.cast(condition, numpy.float32))
+def _share(g, hits, counted):
+    """How many of the labels that count are hits, which are none if no label counts."""
+
+    def number(condition):
+        return g.reduce('Sum', g.cast(condition, numpy.float32))
+
+    total = g.Max(number(counted), g.const(1, numpy.float32))
+    return g.cast(g.Div(number(g.And(hits, counted)), total), g.dtype())
 
 
 def _predicted(g, y):
@@ -27,20 +33,16 @@ def convert_Accuracy(g, f, y, t):
     hits = g.Equal(_predicted(g, y), g.cast(t, numpy.int64))
     if f.ignore_label is None:
         return g.reduce('Mean', g.cast(hits, g.dtype()))
-    counted = _counts(g, t, 1, f.ignore_label)
-    total = g.Max(_number_of(g, counted), g.const(1, numpy.float32))
-    return g.cast(g.Div(_number_of(g, g.And(hits, counted)), total), g.dtype())
+    return _share(g, hits, _counted(g, f, t))
 
 
 @converts('BinaryAccuracy')
 def convert_BinaryAccuracy(g, f, y, t):
     """Of ``Less`` and ``Equal``."""
-    counted = _counts(g, t, 1, f.ignore_label)
+    counted = _counted(g, f, t)
     is_one = g.Equal(t, g.const(1, g.dtype(1)))
     # A hit: not negative and labelled one, or negative and not.
-    hits = g.Xor(g.Less(y, g.const(0)), is_one)
-    total = g.Max(_number_of(g, counted), g.const(1, numpy.float32))
-    return g.cast(g.Div(_number_of(g, g.And(hits, counted)), total), g.dtype())
+    return _share(g, g.Xor(g.Less(y, 0), is_one), counted)
 
 
 @converts('ClassificationSummary')
@@ -49,7 +51,7 @@ def convert_ClassificationSummary(g, f, y, t):
     n = len(g.out_shape()) and int(g.out_shape()[0])
     ndim = g.ndim(1)
     classes = numpy.arange(n).reshape(n, *[1] * ndim)
-    counted = _counts(g, t, 1, f.ignore_label)
+    counted = _counted(g, f, t)
     axes = list(range(1, ndim + 1))
 
     def number(condition):
@@ -74,7 +76,7 @@ def convert_R2_score(g, f, prediction, truth):
     """Of ``ReduceSumSquare``."""
     residual = g.reduce('SumSquare', g.Sub(prediction, truth), [0])
     total = g.reduce('SumSquare', g.Sub(truth, g.reduce('Mean', truth, [0], True)), [0])
-    is_zero = g.equal(total, g.const(0), g.dtype())
-    score = g.Sub(g.const(1), g.Div(residual, g.Where(is_zero, g.const(1), total)))
-    score = g.Where(is_zero, g.const(0), score)
+    is_zero = g.equal(total, 0, g.dtype())
+    score = g.Sub(1, g.Div(residual, g.Where(is_zero, 1, total)))
+    score = g.Where(is_zero, 0, score)
     return g.reduce('Mean', score) if f.multioutput == 'uniform_average' else score

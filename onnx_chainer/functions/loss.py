@@ -14,27 +14,13 @@ def _reduced(g, loss, how):
     return g.reduce('Sum', loss) if how == 'sum' else loss
 
 
-@converts('SquaredError')
-def convert_SquaredError(g, f, x0, x1):
-    """Of ``Sub`` and ``Mul``."""
-    d = g.Sub(x0, x1)
-    return g.Mul(d, d)
-
-
-@converts('MeanSquaredError')
-def convert_MeanSquaredError(g, f, x0, x1):
-    """Of ``Sub``, ``Mul`` and ``ReduceMean``."""
-    d = g.Sub(x0, x1)
-    return g.reduce('Mean', g.Mul(d, d))
-
-
 @converts('Contrastive')
 def convert_Contrastive(g, f, x0, x1, y):
     """Of ``ReduceSumSquare``, ``Sqrt`` and ``Where``."""
     squared = g.reduce('SumSquare', g.Sub(x0, x1), [1])
     margin = g.Relu(g.Sub(g.const(f.margin), g.Sqrt(squared)))
     same = g.Equal(y, g.const(1, g.dtype(2)))
-    return _reduced(g, g.Mul(g.Where(same, squared, g.Mul(margin, margin)), 0.5), f.reduce)
+    return _reduced(g, g.Mul(g.Where(same, squared, g.square(margin)), 0.5), f.reduce)
 
 
 @converts('CrossCovariance')
@@ -65,7 +51,7 @@ def convert_Hinge(g, f, x, t):
     signs = g.OneHot(g.cast(t, numpy.int64), depth, g.const([1, -1]), axis=-1)
     loss = g.Relu(g.Add(g.Mul(signs, x), 1))
     if f.norm == 'L2':
-        loss = g.Mul(loss, loss)
+        loss = g.square(loss)
     if f.reduce == 'mean':
         return g.Div(g.reduce('Sum', loss), g.const(g.shape()[0]))
     return loss
@@ -77,7 +63,7 @@ def convert_HuberLoss(g, f, x, t):
     d = g.Sub(x, t)
     a = g.Abs(d)
     outer = g.Mul(g.Sub(a, 0.5 * f.delta), f.delta)
-    y = g.Where(g.Less(a, g.const(f.delta)), g.Mul(g.Mul(d, d), 0.5), outer)
+    y = g.Where(g.Less(a, g.const(f.delta)), g.Mul(g.square(d), 0.5), outer)
     return g.reduce('Sum', y, [1]) if f.reduce == 'sum_along_second_axis' else y
 
 
@@ -94,12 +80,7 @@ def convert_Triplet(g, f, anchor, positive, negative):
 def _mask(g, t, i, ignore_label):
     """Whether labels count, as floating point numbers, and how many do, at least one."""
     mask = g.cast(g.Not(g.Equal(t, g.const(ignore_label, g.dtype(i)))), g.dtype())
-    return mask, g.Max(g.reduce('Sum', mask), g.const(1))
-
-
-def _batch(g, x, ndim):
-    """Length of the first axis as a number of the dtype of the input."""
-    return g.const(g.shape()[0]) if ndim else g.const(1)
+    return mask, g.Max(g.reduce('Sum', mask), 1)
 
 
 @converts('SigmoidCrossEntropy')
@@ -110,7 +91,7 @@ def convert_SigmoidCrossEntropy(g, f, x, t):
     if f.reduce == 'no':
         return loss
     if not f.normalize:
-        count = _batch(g, x, g.ndim())
+        count = g.const(g.shape()[0] if g.ndim() else 1)
     return g.Div(g.reduce('Sum', loss), count)
 
 
@@ -129,22 +110,21 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
     log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
     is_ignored = g.Equal(t, g.const(f.ignore_label, g.dtype(1)))
     label = g.cast(g.Where(is_ignored, g.const(0, g.dtype(1)), t), numpy.int64)
-    chosen = g.take_along(log_y, g.unsqueeze(label, [1]), 1, g.shape()[1], g.dtype())
-    loss = g.Neg(g.squeeze(chosen, [1]))
+    loss = g.Neg(g.at_labels(log_y, label, g.shape()[1]))
     if weight is not None:
         loss = g.Mul(loss, g.Gather(weight, label, axis=0))
-    loss = g.Where(is_ignored, g.const(0), loss)
+    loss = g.Where(is_ignored, 0, loss)
     if f.reduce == 'no':
         return loss
-    return g.Div(g.reduce('Sum', loss), count if f.normalize else _batch(g, x, 1))
+    return g.Div(g.reduce('Sum', loss), count if f.normalize else g.const(g.shape()[0]))
 
 
 def _soft_targets(g, f, x, t):
     log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
     loss = g.Neg(g.Mul(t, log_y))
     if f.soft_target_loss == 'kl-divergence':
-        positive = g.Greater(t, g.const(0))
-        loss = g.Add(loss, g.Mul(t, g.Log(g.Where(positive, t, g.const(1)))))
+        positive = g.Greater(t, 0)
+        loss = g.Add(loss, g.Mul(t, g.Log(g.Where(positive, t, 1))))
     if f.class_weight is not None:
         weight = g.array(f.class_weight).astype(g.dtype())
         loss = g.Mul(loss, weight.reshape(1, -1, *[1] * (g.ndim() - 2)))
@@ -161,11 +141,10 @@ def convert_crf1d(g, f, cost, *values):
         raise Unsupported('labels after the last step')
     n_label = int(g.shape(0)[0])
 
-    def pick(table, index, length):
-        index = g.unsqueeze(g.cast(index, numpy.int64), [1])
-        return g.squeeze(g.take_along(table, index, 1, length, g.dtype()), [1])
+    def at_labels(i):
+        return g.at_labels(xs[i], g.cast(ys[i], numpy.int64), n_label)
 
-    alpha, score = xs[0], pick(xs[0], ys[0], n_label)
+    alpha, score = xs[0], at_labels(0)
     flat = g.reshape(cost, [n_label * n_label])
     ended: list[list[str]] = [[], []]
     for i in range(1, n_steps):
@@ -179,7 +158,7 @@ def convert_crf1d(g, f, cost, *values):
         if sizes[i] != sizes[i - 1]:
             before = g.slice(before, [0], [sizes[i]], [0])
         pairs = g.Add(g.Mul(before, g.const(n_label, numpy.int64)), now)
-        score = g.Add(g.Add(score, pick(xs[i], ys[i], n_label)), g.Gather(flat, pairs, axis=0))
+        score = g.Add(g.Add(score, at_labels(i)), g.Gather(flat, pairs, axis=0))
     if ended[0]:
         alpha, score = [g.Concat(v, *ends, axis=0) for v, ends in zip((alpha, score), ended)]
     loss = g.Sub(g.reduce('LogSumExp', alpha, [1]), score)
@@ -202,6 +181,12 @@ def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
     return g.reduce('Sum', losses)
 
 
+row('SquaredError', 'Of ``Sub`` and ``Mul``.', lambda g, f, x0, x1: g.square(g.Sub(x0, x1)))
+row(
+    'MeanSquaredError',
+    'Of ``Sub``, ``Mul`` and ``ReduceMean``.',
+    lambda g, f, x0, x1: g.reduce('Mean', g.square(g.Sub(x0, x1))),
+)
 row('AbsoluteError', 'Of ``Sub`` and ``Abs``.', lambda g, f, x0, x1: g.Abs(g.Sub(x0, x1)))
 row(
     'MeanAbsoluteError',

@@ -33,7 +33,7 @@ def _value(g, f):
 def convert_PowVarConst(g, f, x):
     """``Pow``; ``Mul`` for squares."""
     if is_number(f.value) and f.value == 2:
-        return g.Mul(x, x)
+        return g.square(x)
     return g.Pow(x, _value(g, f))
 
 
@@ -45,12 +45,9 @@ def _flat(g, f, x):
     return x, axis, g.ndim(), g.shape()[axis]
 
 
-def _index_of_extreme(kind):
-    def body(g, f, x):
-        x, axis, _, _ = _flat(g, f, x)
-        return g.cast(g.argmax(x, axis, kind), g.out_dtype())
-
-    return body
+def _index_of_extreme(g, f, x, kind):
+    x, axis, _, _ = _flat(g, f, x)
+    return g.cast(g.argmax(x, axis, kind), g.out_dtype())
 
 
 @converts('Arctan2')
@@ -71,17 +68,15 @@ def _inverse(g, f, x):
         raise Unsupported('ONNX has no inverse: up to eight rows, it is computed from minors')
     det = g.unsqueeze(g.Det(x), [-1, -2])
     if n == 1:
-        return g.Div(g.const(1), x)
-    rows = []
-    for i in range(n):
-        columns = []
-        for j in range(n):
-            # Element (i, j) of the inverse is a cofactor of row j and column i.
-            keep_rows = numpy.delete(numpy.arange(n), j).astype(numpy.int64)
-            keep_columns = numpy.delete(numpy.arange(n), i).astype(numpy.int64)
-            minor = g.Gather(g.Gather(x, keep_rows, axis=-2), keep_columns, axis=-1)
-            columns.append(g.Mul(g.unsqueeze(g.Det(minor), [-1, -2]), (-1) ** (i + j)))
-        rows.append(g.Concat(*columns, axis=-1))
+        return g.Div(1, x)
+    others = [numpy.delete(numpy.arange(n, dtype=numpy.int64), i) for i in range(n)]
+
+    def element(i, j):
+        """Element (i, j) of the adjugate: the cofactor of row j and column i."""
+        minor = g.Gather(g.Gather(x, others[j], axis=-2), others[i], axis=-1)
+        return g.Mul(g.unsqueeze(g.Det(minor), [-1, -2]), (-1) ** (i + j))
+
+    rows = [g.Concat(*[element(i, j) for j in range(n)], axis=-1) for i in range(n)]
     return g.Div(g.Concat(*rows, axis=-2), det)
 
 
@@ -99,7 +94,7 @@ def convert_Cholesky(g, f, x):
         columns.append(column)
         if j < n - 1:
             rest = g.Sub(rest, g.MatMul(column, g.swapped(column, g.ndim())))
-    return g.Concat(*columns, axis=-1) if n > 1 else columns[0]
+    return g.joined(columns, -1)
 
 
 @converts('Cumsum')
@@ -108,9 +103,8 @@ def convert_Cumsum(g, f, x):
     x, axis, ndim, n = _flat(g, f, x)
     if g.has('CumSum'):
         return g.CumSum(x, g.const(axis, numpy.int64))
-    order = [i for i in range(ndim) if i != axis] + [axis]
-    y = g.MatMul(g.Transpose(x, perm=order), numpy.tri(int(n), dtype=g.dtype()).T.copy())
-    return g.Transpose(y, perm=[order.index(i) for i in range(ndim)])
+    triangle = numpy.tri(int(n), dtype=g.dtype()).T.copy()
+    return g.along_last_axis(lambda y: g.MatMul(y, triangle), x, axis, ndim)
 
 
 @converts('Cumprod')
@@ -155,9 +149,9 @@ def convert_Log1p(g, f, x):
     """Of ``Log`` and ``Div``, exact near zero."""
     # log(u) x / (u - 1) with u = 1 + x: the error of u cancels.
     u = g.Add(x, 1)
-    d = g.Sub(u, g.const(1))
-    is_small = g.equal(d, g.const(0), g.dtype())
-    safe = g.Where(is_small, g.const(1), d)
+    d = g.Sub(u, 1)
+    is_small = g.equal(d, 0, g.dtype())
+    safe = g.Where(is_small, 1, d)
     return g.Where(is_small, x, g.Mul(g.Log(u), g.Div(x, safe)))
 
 
@@ -165,12 +159,12 @@ def _axes(g, f):
     return None if f.axis is None else g.axes(f.axis)
 
 
+def _reduction(kind):
+    return lambda g, f, x: g.reduce(kind, x, _axes(g, f), f.keepdims)
+
+
 for _kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum'):
-    row(
-        _kind,
-        f'``Reduce{_kind}``.',
-        lambda g, f, x, kind=_kind: g.reduce(kind, x, _axes(g, f), f.keepdims),
-    )
+    row(_kind, f'``Reduce{_kind}``.', _reduction(_kind))
 
 
 @converts('MatMul')
@@ -192,9 +186,8 @@ def convert_CooMatMul(g, f, sp, dn):
     """``MatMul`` with the matrix, whose elements ``MatMul`` with ones puts in place."""
     if g.ndim() != 1:
         raise Unsupported('a batch of sparse matrices')
-    row, col = numpy.asarray(f.sp_row), numpy.asarray(f.sp_col)
+    row, col, shape = numpy.asarray(f.sp_row), numpy.asarray(f.sp_col), f.sp_shape
     used = (row >= 0) & (col >= 0)
-    shape = f.sp_shape
     place = numpy.zeros((len(row), shape[0] * shape[1]), g.dtype())
     place[numpy.nonzero(used)[0], row[used] * shape[1] + col[used]] = 1
     a = g.reshape(g.MatMul(sp, place), shape)
@@ -226,8 +219,7 @@ def convert_TensorDot(g, f, a, b):
         matrix(a, shapes[0], a_outer, a_inner, g.ndim(0)),
         matrix(b, shapes[1], b_inner, b_outer, g.ndim(1)),
     )
-    y = g.reshape(y, [*[shapes[0][i] for i in a_outer], *[shapes[1][i] for i in b_outer]])
-    return y
+    return g.reshape(y, [*[shapes[0][i] for i in a_outer], *[shapes[1][i] for i in b_outer]])
 
 
 def _groups(g, f):
@@ -248,8 +240,8 @@ row('SubFromConstant', '``Sub``.', lambda g, f, x: g.Sub(_value(g, f), x))
 row('MulConstant', '``Mul``.', lambda g, f, x: g.Mul(x, _value(g, f)))
 row('DivFromConstant', '``Div``.', lambda g, f, x: g.Div(_value(g, f), x))
 row('PowConstVar', '``Pow``.', lambda g, f, x: g.Pow(_value(g, f), x))
-row('ArgMax', '``ArgMax``.', _index_of_extreme('ArgMax'))
-row('ArgMin', '``ArgMin``.', _index_of_extreme('ArgMin'))
+row('ArgMax', '``ArgMax``.', lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMax'))
+row('ArgMin', '``ArgMin``.', lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMin'))
 row(
     'BatchL2NormSquared',
     '``ReduceSumSquare``.',
@@ -257,7 +249,7 @@ row(
 )
 row('BroadcastTo', '``Expand``.', lambda g, f, x: g.expand(x, g.out_shape()))
 row('Clip', '``Clip``.', lambda g, f, x: g.clip(x, f.x_min, f.x_max))
-row('Erfc', 'Of ``Erf``.', lambda g, f, x: g.Sub(g.const(1), g.Erf(x)))
+row('Erfc', 'Of ``Erf``.', lambda g, f, x: g.Sub(1, g.Erf(x)))
 row(
     'Expm1',
     'Of ``Tanh`` and ``Exp``, exact near zero.',
@@ -267,13 +259,13 @@ row('Identity', '``Identity``.', lambda g, f, *xs: [g.Identity(x) for x in xs])
 row(
     'LinearInterpolate',
     'Of ``Mul``, ``Sub`` and ``Add``.',
-    lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(g.const(1), p), y)),
+    lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(1, p), y)),
 )
 row('Log2', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(2)))
 row('Log10', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(10)))
 row('Ndtr', 'Of ``Erf``.', lambda g, f, x: g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5))
 row('RsqrtGPU', 'Of ``Sqrt`` and ``Reciprocal``.', lambda g, f, x: g.Reciprocal(g.Sqrt(x)))
-row('Square', '``Mul``.', lambda g, f, x: g.Mul(x, x))
+row('Square', '``Mul``.', lambda g, f, x: g.square(x))
 row('LogSumExp', '``ReduceLogSumExp``.', lambda g, f, x: g.reduce('LogSumExp', x, _axes(g, f)))
 row(
     'fix',

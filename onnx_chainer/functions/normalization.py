@@ -14,9 +14,10 @@ def _key_axes(g, f):
     return [i for i in range(g.ndim()) if i not in f.axis]
 
 
-def _at_key_axes(g, x, key):
-    """A parameter with further axes of length one, to broadcast along the others."""
-    return g.unsqueeze(x, [i for i in range(g.ndim()) if i not in key])
+def _at_key_axes(g, key, *parameters):
+    """Parameters with further axes of length one, to broadcast along the others."""
+    axes = [i for i in range(g.ndim()) if i not in key]
+    return [g.unsqueeze(x, axes) for x in parameters]
 
 
 @converts('BatchNormalization')
@@ -24,13 +25,11 @@ def convert_BatchNormalization(g, f, x, gamma, beta):
     """Of ``ReduceMean``."""
     key = _key_axes(g, f)
     axes = [i for i in range(g.ndim()) if i not in key]
-    dtype = _wide(g)
-    x, gamma, beta = [_cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta))]
-    mean = g.reduce('Mean', x, axes, True)
-    centered = g.Sub(x, mean)
-    var = g.reduce('Mean', g.Mul(centered, centered), axes, True)
-    scale = g.Div(_at_key_axes(g, gamma, key), g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
-    return _narrow(g, g.Add(g.Mul(centered, scale), _at_key_axes(g, beta, key)), dtype)
+    x, gamma, beta = _widened(g, x, gamma, beta)
+    centered = g.Sub(x, g.reduce('Mean', x, axes, True))
+    var = g.reduce('Mean', g.square(centered), axes, True)
+    gamma, beta = _at_key_axes(g, key, gamma, beta)
+    return _scaled(g, f, centered, var, gamma, beta)
 
 
 def _wide(g):
@@ -38,11 +37,17 @@ def _wide(g):
     return numpy.result_type(numpy.float32, *[g.dtype(i) for i in range(len(g.names))])
 
 
-def _cast(g, x, i, dtype):
-    return x if g.dtype(i) == dtype else g.cast(x, dtype)
+def _widened(g, *xs):
+    """The inputs in the dtype of the computation."""
+    dtype = _wide(g)
+    return [x if g.dtype(i) == dtype else g.cast(x, dtype) for i, x in enumerate(xs)]
 
 
-def _narrow(g, y, dtype):
+def _scaled(g, f, centered, var, gamma, beta):
+    """What is less its mean, by the deviation, scaled and shifted; in the dtype of the output."""
+    dtype = _wide(g)
+    scale = g.Div(gamma, g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
+    y = g.Add(g.Mul(centered, scale), beta)
     return y if g.out_dtype() == dtype else g.cast(y, g.out_dtype())
 
 
@@ -52,13 +57,9 @@ def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
     key = _key_axes(g, f)
     if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
         return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
-    dtype = _wide(g)
-    x, gamma, beta, mean, var = [
-        _cast(g, a, i, dtype) for i, a in enumerate((x, gamma, beta, mean, var))
-    ]
-    mean, var, gamma, beta = [_at_key_axes(g, a, key) for a in (mean, var, gamma, beta)]
-    scale = g.Div(gamma, g.Sqrt(g.Add(var, g.const(f.eps, dtype))))
-    return _narrow(g, g.Add(g.Mul(g.Sub(x, mean), scale), beta), dtype)
+    x, *parameters = _widened(g, x, gamma, beta, mean, var)
+    gamma, beta, mean, var = _at_key_axes(g, key, *parameters)
+    return _scaled(g, f, g.Sub(x, mean), var, gamma, beta)
 
 
 @converts('FixedDecorrelatedBatchNormalization')
@@ -75,16 +76,13 @@ def convert_FixedDecorrelatedBatchNormalization(g, f, x, mean, projection):
 @converts('GroupNormalization')
 def convert_GroupNormalization(g, f, x, gamma, beta):
     """``GroupNormalization`` from opset 21; of ``InstanceNormalization`` before."""
-    shape = g.shape()
     if g.opset >= 21 and g.dtype(1) == g.dtype():
         return g.GroupNormalization(x, gamma, beta, epsilon=float(f.eps), num_groups=f.groups)
-    n = f.groups
-    rows = g.Reshape(x, g.ints([0, n, -1]))
-    y = g.InstanceNormalization(
-        rows, g.full([n], g.dtype().type(1)), g.full([n], g.dtype().type(0)), epsilon=float(f.eps)
-    )
+    rows = g.Reshape(x, g.ints([0, f.groups, -1]))
+    one, zero = [g.full([f.groups], g.dtype().type(value)) for value in (1, 0)]
+    y = g.InstanceNormalization(rows, one, zero, epsilon=float(f.eps))
     y = g.Reshape(y, g.Shape(x))
-    axes = list(range(1, len(shape) - 1))
+    axes = list(range(1, g.ndim() - 1))
     return g.Add(g.Mul(y, g.unsqueeze(gamma, axes)), g.unsqueeze(beta, axes))
 
 
@@ -95,7 +93,7 @@ def convert_LayerNormalization(g, f, x, gamma, beta):
         return g.LayerNormalization(x, gamma, beta, axis=-1, epsilon=float(f.eps))
     axes = [g.ndim() - 1]
     centered = g.Sub(x, g.reduce('Mean', x, axes, True))
-    var = g.reduce('Mean', g.Mul(centered, centered), axes, True)
+    var = g.reduce('Mean', g.square(centered), axes, True)
     y = g.Div(centered, g.Sqrt(g.Add(var, f.eps)))
     return g.Add(g.Mul(y, gamma), beta)
 
@@ -105,7 +103,7 @@ def convert_RMSNormalization(g, f, x, gamma):
     """``RMSNormalization`` from opset 23; of ``ReduceMean`` before."""
     if g.has('RMSNormalization') and g.dtype(1) == g.dtype():
         return g.RMSNormalization(x, gamma, axis=-1, epsilon=float(f.eps))
-    square = g.reduce('Mean', g.Mul(x, x), [g.ndim() - 1], True)
+    square = g.reduce('Mean', g.square(x), [g.ndim() - 1], True)
     return g.Mul(g.Div(x, g.Sqrt(g.Add(square, f.eps))), gamma)
 
 

@@ -6,8 +6,8 @@ import numpy
 
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
+from onnx_chainer.functions._convolution import padding_behind, transposed_convolution
 from onnx_chainer.functions._declare import converts, row
-from onnx_chainer.functions.array import cover_all
 
 
 def _is_whole(g, f):
@@ -30,19 +30,13 @@ def _average(g, f, x):
 def _max(g, f, x):
     if _is_whole(g, f):
         return g.GlobalMaxPool(x)
-    options = {
-        'kernel_shape': [int(k) for k in f.ksize],
-        'strides': [int(s) for s in f.stride],
-    }
+    options = {'kernel_shape': [int(k) for k in f.ksize], 'strides': [int(s) for s in f.stride]}
     dims = g.shape()[2:]
     if any(isinstance(n, Dim) for n in dims):
         if f.cover_all:
             g.need(10, 'max pooling that covers all of a dynamic axis')
         return g.MaxPool(x, pads=[*f.pad, *f.pad], ceil_mode=int(f.cover_all) or None, **options)
-    after = list(f.pad)
-    if f.cover_all:
-        extra = cover_all(dims, f.ksize, f.stride, f.pad, [1] * len(dims))
-        after = [p + n for p, n in zip(after, extra)]
+    after = padding_behind(dims, f.ksize, f.stride, f.pad, [1] * len(dims), f.cover_all)
     # ONNX has no windows that are padding only.
     empty = [int(p >= k) for p, k in zip(after, f.ksize)]
     after = [max(p - s * e, 0) for p, s, e in zip(after, f.stride, empty)]
@@ -87,8 +81,7 @@ def _spread(g, f, x):
     if any(f.pad) or tuple(f.ksize) != tuple(f.stride):
         return _spread_by_convolution(g, f, x)
     shape = list(g.shape())
-    for i, (n, k) in enumerate(zip(dims, f.ksize)):
-        axis = 2 + i
+    for axis, (n, k) in enumerate(zip(dims, f.ksize), 2):
         x = g.unsqueeze(x, [axis + 1])
         x = g.expand(x, [*shape[: axis + 1], k, *shape[axis + 1 :]])
         shape[axis] = n * k
@@ -102,19 +95,8 @@ def _spread(g, f, x):
 def _spread_by_convolution(g, f, x):
     """Overlapping windows add: a transposed convolution with ones, a group for each channel."""
     c = int(g.shape()[1])
-    extra = [
-        int(out - (s * (n - 1) + k - 2 * p))
-        for out, s, n, k, p in zip(g.out_shape()[2:], f.stride, g.shape()[2:], f.ksize, f.pad)
-    ]
-    return g.ConvTranspose(
-        x,
-        numpy.ones((c, 1, *f.ksize), g.dtype()),
-        kernel_shape=list(f.ksize),
-        strides=list(f.stride),
-        pads=[*f.pad, *[p - min(e, 0) for p, e in zip(f.pad, extra)]],
-        output_padding=[max(e, 0) for e in extra],
-        group=c,
-    )
+    ones = numpy.ones((c, 1, *f.ksize), g.dtype())
+    return transposed_convolution(g, [x, ones], f.ksize, f.stride, f.pad, None, c)
 
 
 @converts('Upsampling2D', 11)

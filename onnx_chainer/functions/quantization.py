@@ -45,7 +45,7 @@ def convert_DequantizeLinear(g, f, x, scale, *zero_point):
         g.context.parameters[x] = _packing.unpack(packed, f.int4_shape).astype(ml_dtypes.int4)
     elif not zero_point:
         # ONNX Runtime up to 1.23 fails without them where it fuses Gemm.
-        zero_point = (g.const(numpy.zeros(g.shape(1), g.dtype())),)
+        zero_point = (numpy.zeros(g.shape(1), g.dtype()),)
     return g.DequantizeLinear(x, scale, *zero_point, **_attributes(g, f.axis, f.block_size))
 
 
@@ -54,7 +54,7 @@ def convert_QuantizedLinear(g, f, x, packed, scale, *rest):
     """``Gemm`` with ``DequantizeLinear`` of int4 or int8; with numbers of other integers."""
     is_integer = f.dtype in ('int4', 'int8') and not f.has_zero and packed in g.context.parameters
     is_integer = is_integer and (g.ndim(2) == 2 or f.block_size >= int(g.shape()[-1]))
-    W = (_integer_weight if is_integer else _weight)(g, f, packed, scale)
+    W = _integers(g, f, packed, scale) if is_integer else f.decode(g.arrays()).astype(g.dtype())
     b = rest[f.has_zero :]
     if g.ndim() == 2:
         return g.Gemm(x, W, *(b or no_bias(g)), transB=1)
@@ -62,13 +62,7 @@ def convert_QuantizedLinear(g, f, x, packed, scale, *rest):
     return g.Add(y, *b) if b else y
 
 
-def _weight(g, f, packed, scale):
-    """A constant of the numbers that the integers mean."""
-    W = f.decode(g.arrays())
-    return g.const(W.astype(g.dtype()))
-
-
-def _integer_weight(g, f, packed, scale):
+def _integers(g, f, packed, scale):
     """``DequantizeLinear`` of the matrix of integers, which replaces the packed one."""
     parameters = g.context.parameters
     inner = int(g.shape()[-1])
@@ -83,9 +77,8 @@ def _integer_weight(g, f, packed, scale):
     else:
         parameters[packed] = q.astype(numpy.int8)
         # ONNX Runtime up to 1.23 fails without them where it fuses Gemm.
-        zero = (g.const(numpy.zeros(g.shape(2), numpy.int8)),)
-    if g.ndim(2) == 1:
-        axis = _attributes(g, 0, scale=2)
-    else:
-        axis = _attributes(g, 1, f.block_size, scale=2)
-    return g.DequantizeLinear(packed, scale, *zero, **axis)
+        zero = (numpy.zeros(g.shape(2), numpy.int8),)
+    # The scales are those of rows, or of blocks of rows.
+    axis, block_size = (0, 0) if g.ndim(2) == 1 else (1, f.block_size)
+    attributes = _attributes(g, axis, block_size, scale=2)
+    return g.DequantizeLinear(packed, scale, *zero, **attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -69,14 +70,11 @@ def _weights(g, f, cell, names, order):
     mine = names[cell * per_cell : (cell + 1) * per_cell]
     ws, bs = mine[: f.n_weights], mine[f.n_weights :]
     groups = ws[:half], ws[half:], bs[:half], bs[half:]
-    return [
-        g.Concat(*[group[k] for k in order], axis=0) if half > 1 else group[0] for group in groups
-    ]
+    return [g.joined([group[k] for k in order], 0) for group in groups]
 
 
 def _stacked(g, parts):
-    parts = [g.unsqueeze(p, [0]) for p in parts]
-    return parts[0] if len(parts) == 1 else g.Concat(*parts, axis=0)
+    return g.joined([g.unsqueeze(p, [0]) for p in parts], 0)
 
 
 def _pieces(g, names, lengths, n_states):
@@ -115,18 +113,9 @@ def _network(g, f, names, kind, order, **options):
             g.slice(s, [layer * directions], [(layer + 1) * directions], [0])
             for s in names[:n_states]
         ]
-        y, *last = getattr(g, kind)(
-            y,
-            W,
-            R,
-            B,
-            lengths,
-            *states,
-            n=1 + n_states,
-            hidden_size=size,
-            direction='bidirectional' if directions == 2 else 'forward',
-            **options,
-        )
+        options['direction'] = 'bidirectional' if directions == 2 else 'forward'
+        layer_of = functools.partial(getattr(g, kind), n=1 + n_states, hidden_size=size, **options)
+        y, *last = layer_of(y, W, R, B, lengths, *states)
         for final, state in zip(finals, last):
             final.append(state)
         # Steps, directions, sequences, units.
@@ -135,7 +124,7 @@ def _network(g, f, names, kind, order, **options):
     y = g.reshape(y, [-1, directions * size])
     if places is not None:
         y = g.Gather(y, places, axis=0)
-    return [*[s[0] if len(s) == 1 else g.Concat(*s, axis=0) for s in finals], y]
+    return [*[g.joined(states, 0) for states in finals], y]
 
 
 def _layers(kind, order, **options):

@@ -23,15 +23,11 @@ _ERFCX = (
 )  # fmt: skip
 
 
-def _const(g, value):
-    return g.const(value, numpy.float64)
-
-
 def _polynomial(g, coefficients, x):
-    """Horner's rule in float64, from the highest power on."""
-    y = _const(g, coefficients[0])
+    """Horner's rule, from the highest power on."""
+    y = g.const(coefficients[0])
     for c in coefficients[1:]:
-        y = g.Add(g.Mul(y, x), _const(g, c))
+        y = g.Add(g.Mul(y, x), c)
     return y
 
 
@@ -39,28 +35,29 @@ def _in_float64(body):
     """A converter whose ``body`` takes and gives float64."""
 
     def convert(g, f, x):
-        return g.cast(body(g, g.cast(x, numpy.float64)), g.dtype())
+        with g.numbers_of(numpy.float64):
+            return g.cast(body(g, g.cast(x, numpy.float64)), g.dtype())
 
     return convert
 
 
 def _log_erfcx(g, x):
     """Logarithm of ``exp(x**2) erfc(x)`` for positive numbers."""
-    t = g.Div(_const(g, 1), g.Add(_const(g, 1), g.Mul(x, _const(g, 0.5))))
+    t = g.Div(1, g.Add(1, g.Mul(x, 0.5)))
     return g.Add(g.Log(t), _polynomial(g, _ERFCX, t))
 
 
 def _erfcx(g, x):
     y = g.Exp(_log_erfcx(g, g.Abs(x)))
-    other = g.Sub(g.Mul(g.Exp(g.Mul(x, x)), _const(g, 2)), y)
-    return g.Where(g.Less(x, _const(g, 0)), other, y)
+    other = g.Sub(g.Mul(g.Exp(g.square(x)), 2), y)
+    return g.Where(g.Less(x, 0), other, y)
 
 
 def _log_ndtr(g, x):
-    z = g.Mul(x, _const(g, math.sqrt(0.5)))
+    z = g.Mul(x, math.sqrt(0.5))
     # The logarithm of ndtr(-abs(x)).
-    tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.Mul(z, z)), _const(g, math.log(0.5)))
-    return g.Where(g.Less(z, _const(g, 0)), tail, g.Log(g.Sub(_const(g, 1), g.Exp(tail))))
+    tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.square(z)), math.log(0.5))
+    return g.Where(g.Less(z, 0), tail, g.Log(g.Sub(1, g.Exp(tail))))
 
 
 # Rational approximation of the normal quantile, to nine digits (P. Acklam).
@@ -81,28 +78,23 @@ _TAIL = (
 
 def _quantile(g, p):
     """Normal quantile."""
-    q = g.Sub(p, _const(g, 0.5))
-    r = g.Mul(q, q)
+    q = g.Sub(p, 0.5)
+    r = g.square(q)
     central = g.Mul(g.Div(_polynomial(g, _CENTRAL[0], r), _polynomial(g, _CENTRAL[1], r)), q)
-    lower = g.Less(q, _const(g, 0))
-    least = g.Where(lower, p, g.Sub(_const(g, 1), p))
-    t = g.Sqrt(g.Mul(g.Log(least), _const(g, -2)))
+    lower = g.Less(q, 0)
+    least = g.Where(lower, p, g.Sub(1, p))
+    t = g.Sqrt(g.Mul(g.Log(least), -2))
     tail = g.Div(_polynomial(g, _TAIL[0], t), _polynomial(g, _TAIL[1], t))
     tail = g.Where(lower, tail, g.Neg(tail))
-    return g.Where(g.Less(least, _const(g, 0.02425)), tail, central)
-
-
-def _scaled_quantile(g, p, scale):
-    return g.Mul(_quantile(g, p), _const(g, scale))
+    return g.Where(g.Less(least, 0.02425), tail, central)
 
 
 def _erfinv(g, x):
-    half = _const(g, 0.5)
-    return _scaled_quantile(g, g.Add(g.Mul(x, half), half), math.sqrt(0.5))
+    return g.Mul(_quantile(g, g.Add(g.Mul(x, 0.5), 0.5)), math.sqrt(0.5))
 
 
 def _erfcinv(g, x):
-    return _scaled_quantile(g, g.Mul(x, _const(g, 0.5)), -math.sqrt(0.5))
+    return g.Mul(_quantile(g, g.Mul(x, 0.5)), -math.sqrt(0.5))
 
 
 # Coefficients of Stirling's series: B(2k) / (2k (2k - 1)), and of the one of digamma: B(2k) / 2k,
@@ -115,25 +107,25 @@ _SHIFTS = 8
 
 def _shifted(g, x):
     """``x``, ``x + 1``, ... up to the number for which the series converge."""
-    return [x, *(g.Add(x, _const(g, i)) for i in range(1, _SHIFTS + 1))]
+    return [x, *(g.Add(x, i) for i in range(1, _SHIFTS + 1))]
 
 
 def _lgamma(g, x):
     *below, z = _shifted(g, x)
-    inverse = g.Div(_const(g, 1), z)
-    series = g.Mul(_polynomial(g, _STIRLING, g.Mul(inverse, inverse)), inverse)
-    y = g.Mul(g.Sub(z, _const(g, 0.5)), g.Log(z))
-    y = g.Add(g.Sub(y, z), _const(g, 0.5 * math.log(2 * math.pi)))
+    inverse = g.Div(1, z)
+    series = g.Mul(_polynomial(g, _STIRLING, g.square(inverse)), inverse)
+    y = g.Mul(g.Sub(z, 0.5), g.Log(z))
+    y = g.Add(g.Sub(y, z), 0.5 * math.log(2 * math.pi))
     return g.Sub(g.Add(y, series), g.Log(functools.reduce(g.Mul, below)))
 
 
 def _digamma(g, x):
     *below, z = _shifted(g, x)
-    inverse = g.Div(_const(g, 1), z)
-    square = g.Mul(inverse, inverse)
-    y = g.Sub(g.Log(z), g.Mul(inverse, _const(g, 0.5)))
+    inverse = g.Div(1, z)
+    square = g.square(inverse)
+    y = g.Sub(g.Log(z), g.Mul(inverse, 0.5))
     y = g.Sub(y, g.Mul(_polynomial(g, _DIGAMMA, square), square))
-    return functools.reduce(g.Sub, [g.Div(_const(g, 1), each) for each in below], y)
+    return functools.reduce(g.Sub, [g.Div(1, each) for each in below], y)
 
 
 row('Erfcx', 'Of a polynomial, to seven digits.', _in_float64(_erfcx))

@@ -110,6 +110,21 @@ def as_arrays(y: Any) -> Any:
     return np.asarray(y) if isinstance(y, np.generic) else y
 
 
+def array_function(name: str) -> Callable[..., Any]:
+    """The function of NumPy or CuPy of this name, for the arrays of values."""
+    return lambda *xs: calling_arrays(lambda *arrays: getattr(xp_of(*arrays), name)(*arrays), *xs)
+
+
+def along_axis(x: Value, axis: int, ndim: int) -> Value:
+    """A vector in the shape in which it is broadcast along an axis of ``ndim`` axes."""
+    return x.reshape((-1,) + (1,) * (ndim - 1 - axis % ndim))
+
+
+def random(seed: float | None) -> Any:
+    """NumPy's global generator, which programs can seed, or one of the seed of a file."""
+    return np.random if seed is None else np.random.RandomState(int(seed) % 2**32)
+
+
 def full(shape: Any, value: Any) -> np.ndarray[Any, Any]:
     """An array filled with a scalar array, after a check of its size."""
     value = np.asarray(value)

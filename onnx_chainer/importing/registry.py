@@ -6,12 +6,16 @@ the model's opset; ``schemas.txt`` says what inputs and attributes there are. An
 opsets that newer ones have as an input, such as the axes of ``Squeeze``, comes as this input. A
 function that states a difference between opsets itself has ``node`` as its first parameter.
 
+Inputs that a row calls scalars or lists come as Python's. A parameter of a missing one has its own
+default, as has one of an attribute that only some of the operators of a function know.
+
 The function of another domain's operator is ``f(node, *inputs, /, *, **attributes)``: its
 signature says how many inputs there are, and the attributes and their defaults.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._schemas import Attribute, Schema, schema_at, schemas_of
+from . import _values as v
 from .errors import ModelError
 
 if TYPE_CHECKING:
@@ -157,23 +162,50 @@ def operator(
     *names: str,
     takes: str = VARIABLES,
     host: tuple[int, ...] = (),
+    scalars: tuple[int, ...] = (),
+    lists: tuple[int, ...] = (),
     statistics: tuple[int, ...] = (),
     trained: tuple[int, ...] = (),
     any_dtype: bool = False,
     partial: bool = False,
     domain: str = '',
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enters a function for operators of these names."""
+    """Enters a function for operators of these names.
+
+    Inputs ``scalars`` come as a Python number, ``lists`` as a list of ints; both are on the host.
+    """
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        numbers = frozenset(host), frozenset(statistics), frozenset(trained)
-        row = Operator(function, takes, *numbers, any_dtype, partial)
+        kinds = dict.fromkeys(scalars, v.scalar) | dict.fromkeys(lists, v.ints)
+        numbers = frozenset((*host, *kinds)), frozenset(statistics), frozenset(trained)
+        given = _given_python_values(function, kinds) if kinds else function
+        row = Operator(given, takes, *numbers, any_dtype, partial)
         for name in names:
             schemas = schemas_of(domain, name)
             _TABLE[domain, name] = _of_onnx(row, schemas) if schemas else _of_signature(row)
         return function
 
     return enter
+
+
+def _given_python_values(
+    function: Callable[..., Any], kinds: Mapping[int, Callable[[Any], Any]]
+) -> Callable[..., Any]:
+    """``function`` whose inputs of some numbers come as Python values, or as their defaults."""
+    parameters = list(inspect.signature(function).parameters.values())
+    first = parameters[0].name == 'node'
+    defaults = [None if p.default is p.empty else p.default for p in parameters[first:]]
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **attributes: Any) -> Any:
+        values = list(arguments)
+        for i, convert in kinds.items():
+            if i + first < len(values):
+                x = values[i + first]
+                values[i + first] = defaults[i] if x is None else convert(x)
+        return function(*values, **attributes)
+
+    return call
 
 
 def operators(functions: Mapping[str, Callable[..., Any]], **options: Any) -> None:
@@ -186,7 +218,12 @@ def _of_onnx(row: Operator, schemas: tuple[Schema, ...]) -> Operator:
     parameters = list(inspect.signature(row.function).parameters.values())
     takes_node = bool(parameters) and parameters[0].name == 'node'
     kinds = [p.kind for p in parameters[takes_node:]]
-    keywords = frozenset(p.name for p in parameters if p.kind == _PARAMETER.KEYWORD_ONLY)
+    known = {name for schema in schemas for name in schema.attributes}
+    keywords = frozenset(
+        p.name
+        for p in parameters
+        if p.kind == _PARAMETER.KEYWORD_ONLY and (p.default is p.empty or p.name in known)
+    )
     return row._replace(
         takes_node=takes_node,
         schemas=schemas,

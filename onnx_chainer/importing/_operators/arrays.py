@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,12 +10,11 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import ARRAYS, HOST, operator
+from ..registry import ARRAYS, HOST, operator, operators
 
 
-@operator('Reshape', host=(1,), any_dtype=True)
+@operator('Reshape', lists=(1,), any_dtype=True)
 def reshape(x, shape, *, allowzero):
-    shape = v.ints(shape)
     if not allowzero:
         if any(n == 0 for n in shape[x.ndim :]):
             raise ValueError(f'the shape {shape} takes a dimension that {x.shape} has not')
@@ -41,7 +41,7 @@ def transpose(x, *, perm):
     return F.transpose(x, perm)
 
 
-@operator('Squeeze', host=(1,), any_dtype=True)
+@operator('Squeeze', lists=(1,), any_dtype=True)
 def squeeze(x, axes):
     axes = v.axes_of(axes, x.ndim)
     if axes is None:
@@ -52,14 +52,14 @@ def squeeze(x, axes):
     return F.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
 
-@operator('Unsqueeze', host=(1,), any_dtype=True)
+@operator('Unsqueeze', lists=(1,), any_dtype=True)
 def unsqueeze(x, axes):
-    count = len(v.ints(axes))
-    axes = v.axes_of(axes, x.ndim + count)
-    if len(set(axes)) != count:
+    ndim = x.ndim + len(axes)
+    axes = v.axes_of(axes, ndim)
+    if len({*axes}) != len(axes):
         raise ValueError(f'the axes {axes} are not distinct')
     rest = iter(x.shape)
-    return F.reshape(x, tuple(1 if i in axes else next(rest) for i in range(x.ndim + count)))
+    return F.reshape(x, tuple(1 if i in axes else next(rest) for i in range(ndim)))
 
 
 @operator('Concat', any_dtype=True)
@@ -67,9 +67,8 @@ def concat(first, *rest, axis):
     return F.concat((first, *rest), axis=1 if axis is None else axis)
 
 
-@operator('Split', host=(1,), any_dtype=True)
+@operator('Split', lists=(1,), any_dtype=True)
 def split(node, x, sizes, *, axis, num_outputs):
-    sizes = v.ints(sizes)
     length = x.shape[v.axis_of(axis, x.ndim)]
     count = len(node.outputs)
     if num_outputs not in (None, count):
@@ -81,8 +80,7 @@ def split(node, x, sizes, *, axis, num_outputs):
         raise ValueError(f'there are {len(sizes)} sizes for {count} outputs')
     if sum(sizes) != length or min(sizes) < 0:
         raise ValueError(f'the sizes {sizes} do not add up to {length}')
-    ends = np.cumsum(sizes)
-    return tuple(part(x, axis, slice(end - size, end)) for size, end in zip(sizes, map(int, ends)))
+    return tuple(parts(x, axis, sizes))
 
 
 def part(x, axis, index):
@@ -90,11 +88,16 @@ def part(x, axis, index):
     return F.get_item(x, (slice(None),) * (axis % x.ndim) + (index,))
 
 
-@operator('Slice', host=(1, 2, 3, 4), any_dtype=True)
+def parts(x, axis, sizes):
+    """Parts of an axis, of which each begins where the one before ends."""
+    ends = itertools.accumulate(sizes)
+    return [part(x, axis, slice(end - size, end)) for size, end in zip(sizes, ends)]
+
+
+@operator('Slice', lists=(1, 2, 3, 4), any_dtype=True)
 def slices(x, starts, ends, axes, steps):
-    starts, ends = v.ints(starts), v.ints(ends)
-    axes = range(len(starts)) if axes is None else v.ints(axes)
-    steps = [1] * len(starts) if steps is None else v.ints(steps)
+    axes = range(len(starts)) if axes is None else axes
+    steps = [1] * len(starts) if steps is None else steps
     if not len(starts) == len(ends) == len(axes) == len(steps):
         raise ValueError('starts, ends, axes and steps differ in their lengths')
     index = [slice(None)] * x.ndim
@@ -113,11 +116,11 @@ def _slice(start, end, step, length):
     return slice(start, None if end < 0 else end, step)
 
 
-@operator('Tile', host=(1, 2), any_dtype=True)
+@operator('Tile', host=(1,), scalars=(2,), any_dtype=True)
 def tile(x, repeats, axis):
     if axis is not None:  # opset 1: one number for one axis
         reps = [1] * x.ndim
-        reps[v.scalar(axis)] = v.scalar(repeats)
+        reps[axis] = v.scalar(repeats)
     else:
         reps = v.ints(repeats)
     if len(reps) != x.ndim:
@@ -126,17 +129,17 @@ def tile(x, repeats, axis):
     return F.tile(x, tuple(reps))
 
 
-@operator('Expand', host=(1,), any_dtype=True)
+@operator('Expand', lists=(1,), any_dtype=True)
 def expand(x, shape):
-    shape = np.broadcast_shapes(x.shape, tuple(v.ints(shape)))
+    shape = np.broadcast_shapes(x.shape, tuple(shape))
     v.checked_size(shape, x.dtype.itemsize)
     return F.broadcast_to(x, shape)
 
 
-@operator('Pad', host=(1, 2, 3), any_dtype=True)
-def pad(x, pads, fill, axes, *, mode, paddings, value):
-    widths = v.ints(paddings if pads is None else pads)
-    axes = range(x.ndim) if axes is None else v.ints(axes)
+@operator('Pad', lists=(1, 3), host=(2,), any_dtype=True)
+def pad(x, widths, fill, axes, *, mode, paddings, value):
+    widths = paddings if widths is None else widths  # opset 1: of another name
+    axes = range(x.ndim) if axes is None else axes
     count = len(axes)
     if len(widths) != 2 * count:
         raise ValueError(f'{len(widths)} widths for {count} axes')
@@ -174,11 +177,10 @@ def depth_to_space(x, *, blocksize, mode):
     batch, channels, *size = x.shape
     inner = channels // blocksize**2
     after = (batch, inner, *(n * blocksize for n in size))
+    blocks = (blocksize, blocksize)
     if mode == 'DCR':
-        return _rearranged(
-            x, (batch, blocksize, blocksize, inner, *size), (0, 3, 4, 1, 5, 2), after
-        )
-    return _rearranged(x, (batch, inner, blocksize, blocksize, *size), (0, 1, 4, 2, 5, 3), after)
+        return _rearranged(x, (batch, *blocks, inner, *size), (0, 3, 4, 1, 5, 2), after)
+    return _rearranged(x, (batch, inner, *blocks, *size), (0, 1, 4, 2, 5, 3), after)
 
 
 @operator('SpaceToDepth', any_dtype=True)
@@ -190,18 +192,14 @@ def space_to_depth(x, *, blocksize, mode):
     return _rearranged(x, before, order, (batch, channels * blocksize**2, rows, columns))
 
 
-@operator('Trilu', host=(1,), any_dtype=True)
-def trilu(x, k, *, upper):
-    k = 0 if k is None else v.scalar(k)
+@operator('Trilu', scalars=(1,), any_dtype=True)
+def trilu(x, k=0, *, upper):
     rows, columns = x.shape[-2:]
     k = max(min(k, columns + 1), -rows - 1)
     ones = np.ones((rows, columns), bool)
     mask = np.triu(ones, k) if upper else np.tril(ones, k)
-    return F.where(
-        v.like(x, np.broadcast_to(mask, x.shape).copy()),
-        x,
-        v.like(x, np.zeros(x.shape, x.dtype)),
-    )
+    mask = v.like(x, np.broadcast_to(mask, x.shape).copy())
+    return F.where(mask, x, v.like(x, np.zeros(x.shape, x.dtype)))
 
 
 @operator('ReverseSequence', host=(1,), any_dtype=True)
@@ -219,22 +217,21 @@ def reverse_sequence(x, lengths, *, batch_axis, time_axis):
     return F.moveaxis(y, (0, 1), (time_axis, batch_axis))
 
 
-@operator('Shape', takes=HOST)
-def shape_of(x, *, start, end):
-    return np.array(x.shape[start:end], np.int64)
+operators(
+    {
+        'Shape': lambda x, *, start, end: np.array(x.shape[start:end], np.int64),
+        'Size': lambda x: np.array(x.size, np.int64),
+    },
+    takes=HOST,
+)
 
 
-@operator('Size', takes=HOST)
-def size_of(x):
-    return np.array(x.size, np.int64)
-
-
-@operator('OneHot', takes=HOST)
+@operator('OneHot', takes=HOST, scalars=(1,))
 def one_hot(indices, depth, values, *, axis):
-    depth = int(v.scalar(depth))
+    depth = int(depth)
     v.checked_size((*indices.shape, depth), values.dtype.itemsize)
     axis = v.axis_of(axis, indices.ndim + 1)
-    steps = np.arange(depth).reshape((-1,) + (1,) * (indices.ndim - axis))
+    steps = v.along_axis(np.arange(depth), axis, indices.ndim + 1)
     indices = indices.astype(np.int64)
     inside = (indices >= -depth) & (indices < depth)
     hot = np.expand_dims(np.where(inside, indices % max(depth, 1), -1), axis) == steps

@@ -1,4 +1,4 @@
-"""Branches and loops, as Python."""
+"""Branches, loops, sequences, which are lists, and optional values, which may be ``None``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import VALUES, operator
-from .arrays import part
+from ..registry import VALUES, operator, operators
+from .arrays import part, parts
 
 
-@operator('If', takes=VALUES)
+@operator('If', takes=VALUES, scalars=(0,))
 def if_(condition, *, then_branch, else_branch):
-    return tuple((then_branch if v.scalar(condition) else else_branch)())
+    return tuple((then_branch if condition else else_branch)())
 
 
 def stack(values, axis=0):
@@ -35,68 +35,143 @@ def _columns(rows, count):
     return list(map(list, zip(*rows))) if rows else [[] for _ in range(count)]
 
 
-@operator('Loop', takes=VALUES)
-def loop(node, most, condition, *carried, body):
+@operator('Loop', takes=VALUES, scalars=(0, 1))
+def loop(node, most=None, on=True, *carried, body):
     count = len(carried)
     rows = []
-    on = condition is None or bool(v.scalar(condition))
-    most = None if most is None else int(v.scalar(most))
-    for i in itertools.count() if most is None else range(most):
+    for i in itertools.count() if most is None else range(int(most)):
         if not on:
             break
-        go_on, *ys = body(np.array(i, np.int64), np.array(on), *carried)
-        on = bool(v.scalar(go_on))
+        go_on, *ys = body(np.array(i, np.int64), np.array(bool(on)), *carried)
+        on = v.scalar(go_on)
         carried = ys[:count]
         rows.append(ys[count:])
     return *carried, *map(stack, _columns(rows, len(node.outputs) - count))
 
 
 @operator('Scan', takes=VALUES)
-def scan(
-    node,
-    *values,
-    body,
-    num_scan_inputs,
-    directions,
-    scan_input_axes,
-    scan_input_directions,
-    scan_output_axes,
-    scan_output_directions,
-):
+def scan(node, *values, body, num_scan_inputs, directions, **options):
     if node.opset >= 9:
-        outs = scan_output_axes, scan_output_directions
-        return _scan(values, body, num_scan_inputs, scan_input_axes, scan_input_directions, *outs)
+        return _scan(values, body, num_scan_inputs, **options)
     # Opset 8 has lengths first, and a batch in front of all others.
     lengths, *each_batch = values
     if lengths is not None:
         raise ValueError('sequence_lens of opset 8 is not supported')
     rows = [
-        _scan([x[i] for x in each_batch], body, num_scan_inputs, None, directions, None, None)
+        _scan([x[i] for x in each_batch], body, num_scan_inputs, scan_input_directions=directions)
         for i in range(each_batch[0].shape[0])
     ]
     return tuple(map(stack, zip(*rows)))
 
 
-def _scan(values, body, count, axes, directions, out_axes, out_directions):
+def _scan(
+    values, body, count, scan_input_axes=None, scan_input_directions=None,
+    scan_output_axes=None, scan_output_directions=None,
+):  # fmt: skip
     states = list(values[: len(values) - count])
     inputs = values[len(values) - count :]
-    axes = axes or [0] * count
+    axes = scan_input_axes or [0] * count
     lengths = {x.shape[axis] for x, axis in zip(inputs, axes)}
     if len(lengths) != 1:
         raise ValueError(f'the inputs have different lengths {sorted(lengths)}')
     (length,) = lengths
-    rows = []
+    rows, backwards = [], scan_input_directions or [0] * count
     for t in range(length):
         parts = [
-            part(x, axis, length - 1 - t if directions and directions[i] else t)
+            part(x, axis, length - 1 - t if backwards[i] else t)
             for i, (x, axis) in enumerate(zip(inputs, axes))
         ]
         ys = body(*states, *parts)
-        states, rest = ys[: len(states)], ys[len(states) :]
-        rows.append(rest)
+        states = ys[: len(states)]
+        rows.append(ys[len(states) :])
     stacked = []
     for i, each in enumerate(_columns(rows, 0)):
-        if out_directions and out_directions[i]:
+        if scan_output_directions and scan_output_directions[i]:
             each = each[::-1]
-        stacked.append(stack(each, out_axes[i] if out_axes else 0))
+        stacked.append(stack(each, scan_output_axes[i] if scan_output_axes else 0))
     return *states, *stacked
+
+
+# -- sequences and optional values
+
+
+def _position(position, length, last):
+    """An index in a sequence; ``last`` is the largest that is allowed."""
+    i = length if position is None else position
+    if not -length <= i <= last:
+        raise IndexError(f'position {i} in a sequence of {length}')
+    return i + length if i < 0 else i
+
+
+@operator('SequenceAt', takes=VALUES, scalars=(1,))
+def sequence_at(sequence, position):
+    return sequence[_position(position, len(sequence), len(sequence) - 1)]
+
+
+@operator('SequenceInsert', takes=VALUES, scalars=(2,))
+def sequence_insert(sequence, value, position):
+    i = _position(position, len(sequence), len(sequence))
+    return ([*sequence[:i], value, *sequence[i:]],)
+
+
+@operator('SequenceErase', takes=VALUES, scalars=(1,))
+def sequence_erase(sequence, position):
+    if position is None:
+        return (sequence[:-1],)
+    i = _position(position, len(sequence), len(sequence) - 1)
+    return ([*sequence[:i], *sequence[i + 1 :]],)
+
+
+@operator('SequenceConstruct', takes=VALUES)
+def sequence_construct(*values):
+    if any(isinstance(each, list) for each in values):
+        raise ValueError('a sequence has arrays or strings, not sequences')
+    return (list(values),)
+
+
+operators(
+    {
+        'SequenceEmpty': lambda: ([],),
+        'SequenceLength': lambda sequence: np.array(len(sequence), np.int64),
+        'Optional': lambda value: (value,),
+        'OptionalHasElement': lambda value: np.array(value is not None),
+    },
+    takes=VALUES,
+)
+
+
+@operator('SequenceMap', takes=VALUES)
+def sequence_map(node, sequence, *others, body):
+    rows = [
+        body(x, *(each[i] if isinstance(each, list) else each for each in others))
+        for i, x in enumerate(sequence)
+    ]
+    return tuple([row[i] for row in rows] for i in range(len(node.outputs)))
+
+
+@operator('ConcatFromSequence', takes=VALUES)
+def concat_from_sequence(sequence, *, axis, new_axis):
+    return stack(sequence, axis) if new_axis else F.concat(sequence, axis=axis)
+
+
+@operator('SplitToSequence', takes=VALUES)
+def split_to_sequence(x, sizes, *, axis, keepdims):
+    length = x.shape[axis]
+    if sizes is None and not keepdims:
+        return ([part(x, axis, i) for i in range(length)],)
+    sizes = np.ones(length, np.int64) if sizes is None else v.on_host(sizes)
+    if sizes.ndim == 0:
+        each = int(sizes)
+        if each <= 0:
+            raise ValueError(f'the parts have the size {each}')
+        sizes = [min(each, length - i) for i in range(0, length, each)]
+    elif sum(sizes) != length or min(sizes) < 0:
+        raise ValueError(f'the sizes {list(sizes)} do not add up to {length}')
+    return (parts(x, axis, [int(n) for n in sizes]),)
+
+
+@operator('OptionalGetElement', takes=VALUES)
+def optional_get_element(value):
+    if value is None:
+        raise ValueError('the optional value is empty')
+    return (value,)

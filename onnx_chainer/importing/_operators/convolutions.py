@@ -45,10 +45,8 @@ class Windows:
         pads = spread(pads if auto_pad in ('NOTSET', '') else None, 2 * count, 0)
         self.pads = list(zip(pads[:count], pads[count:]))
         if auto_pad.startswith('SAME'):
-            totals = [
-                max((-(-n // s) - 1) * s + span - n, 0)
-                for n, s, span in zip(shape, self.strides, self.spans)
-            ]
+            axes = zip(shape, self.strides, self.spans)
+            totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in axes]
             self.pads = halves(totals, auto_pad)
 
     @property
@@ -81,7 +79,7 @@ def windows_of(x, w, kernel_shape, attributes):
 
 
 def _with_bias(y, b):
-    return y if b is None else y + F.reshape(b, (-1, *(1,) * (y.ndim - 2)))
+    return y if b is None else y + v.along_axis(b, 1, y.ndim)
 
 
 def convolve(x, w, b, windows, group):
@@ -174,12 +172,11 @@ def deform_conv(x, w, offset, b, mask, *, group, kernel_shape, offset_group, **a
 
 def _moved(windows, index, offset):
     """The coordinates of one element of all windows, which offsets move."""
-    coordinates = []
-    steps = offset.shape[2:]
+    coordinates, steps = [], offset.shape[2:]
     for axis, (n, (before, _)) in enumerate(zip(steps, windows.pads)):
         place = np.arange(n) * windows.strides[axis] - before
         place = place + index[axis] * windows.dilations[axis]
-        place = place.reshape((-1,) + (1,) * (len(steps) - 1 - axis)).astype(offset.dtype)
+        place = v.along_axis(place, axis, len(steps)).astype(offset.dtype)
         moved = offset[:, axis]
         coordinates.append(moved + v.like(moved, np.broadcast_to(place, steps).copy()))
     return coordinates

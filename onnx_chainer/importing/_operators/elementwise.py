@@ -1,6 +1,8 @@
-"""Arithmetic and functions of each element."""
+"""Arithmetic, comparisons, logic and functions of each element."""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -11,14 +13,16 @@ from .. import _values as v
 from ..registry import ARRAYS, VALUES, operator, operators
 
 
-def arithmetic(differentiable, plain, *xs):
+def arithmetic(differentiable, plain):
     """``differentiable`` for floats, ``plain`` for the arrays of other types."""
-    if v.is_float(xs[0]):
-        return differentiable(*xs)
-    return v.calling_arrays(plain, *xs)
+
+    def call(*xs):
+        return differentiable(*xs) if v.is_float(xs[0]) else v.calling_arrays(plain, *xs)
+
+    return call
 
 
-def divide_integers(a, b):
+def _divide_integers(a, b):
     """Quotients rounded towards zero."""
     xp = v.xp_of(a)
     quotient = a // b
@@ -27,37 +31,22 @@ def divide_integers(a, b):
     return xp.asarray(quotient, a.dtype)
 
 
-def align(a, b, axis, broadcast):
-    """``b`` with ones behind its shape so that its axes are those of ``a`` from ``axis`` on.
+def _binary(function):
+    """The operator of a function of two arrays, whose last axes are aligned as in NumPy.
 
-    Opsets below 7 say so; without an axis, the last axes are aligned, as in NumPy.
+    Opsets below 7 may say an axis of the first array from which on it has the axes of the second.
     """
-    if not broadcast or axis is None:
-        return b
-    axis %= max(a.ndim, 1)
-    return F.reshape(b, (*b.shape, *(1,) * (a.ndim - axis - b.ndim)))
 
-
-def _binary(differentiable, plain):
-    def call(a, b, *, axis, broadcast):
-        return arithmetic(differentiable, plain, a, align(a, b, axis, broadcast))
+    def call(a, b, *, axis=None, broadcast=0):
+        if broadcast and axis is not None:
+            behind = a.ndim - axis % max(a.ndim, 1) - b.ndim
+            b = b.reshape((*b.shape, *(1,) * behind))
+        return function(a, b)
 
     return call
 
 
-operators(
-    {
-        'Add': _binary(F.add, lambda a, b: a + b),
-        'Sub': _binary(lambda a, b: F.identity(a) - b, lambda a, b: a - b),
-        'Mul': _binary(lambda a, b: F.identity(a) * b, lambda a, b: a * b),
-        'Div': _binary(lambda a, b: F.identity(a) / b, divide_integers),
-    }
-)
-
-
-@operator('Pow')
-def power(a, b, *, axis, broadcast):
-    b = align(a, b, axis, broadcast)
+def _power(a, b):
     if not v.is_float(a):
         return v.calling_arrays(lambda x, y: (x**y).astype(x.dtype), a, b)
     if isinstance(b, np.ndarray) and b.size == 1 and b.ndim <= a.ndim:
@@ -73,37 +62,19 @@ def mod(a, b, *, fmod):
     if v.is_float(a):
         a, b = F.broadcast(a, b)
         return F.fmod(a, b)
-    return v.calling_arrays(lambda x, y: v.xp_of(x).fmod(x, y), a, b)
-
-
-def _module_function(name):
-    return lambda *xs: getattr(v.xp_of(*xs), name)(*xs)
+    return v.array_function('fmod')(a, b)
 
 
 def _variadic(differentiable, plain):
-    def call(first, *rest):
-        y = first
-        for x in rest:
-            y = arithmetic(differentiable, plain, y, x)
-        return y
-
-    return call
+    return lambda *xs: functools.reduce(arithmetic(differentiable, plain), xs)
 
 
 def _extreme(name):
     function = getattr(F, name)
-    return _variadic(lambda a, b: function(*F.broadcast(a, b)), _module_function(name))
+    return _variadic(lambda a, b: function(*F.broadcast(a, b)), v.array_function(name))
 
 
 _sum = _variadic(F.add, lambda a, b: a + b)
-operators(
-    {
-        'Sum': _sum,
-        'Max': _extreme('maximum'),
-        'Min': _extreme('minimum'),
-        'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
-    }
-)
 
 
 def _arcsinh(x):
@@ -114,36 +85,83 @@ def _arcsinh(x):
     )
 
 
-def _unary(differentiable, plain):
-    return lambda x: arithmetic(differentiable, plain, x)
-
-
 operators(
     {
-        'Abs': _unary(F.absolute, abs),
-        'Neg': _unary(lambda x: -F.identity(x), lambda x: -x),
-        'Sign': _unary(F.sign, _module_function('sign')),
+        'Add': _binary(arithmetic(F.add, lambda a, b: a + b)),
+        'Sub': _binary(arithmetic(lambda a, b: F.identity(a) - b, lambda a, b: a - b)),
+        'Mul': _binary(arithmetic(lambda a, b: F.identity(a) * b, lambda a, b: a * b)),
+        'Div': _binary(arithmetic(lambda a, b: F.identity(a) / b, _divide_integers)),
+        'Pow': _binary(_power),
+        'Sum': _sum,
+        'Max': _extreme('maximum'),
+        'Min': _extreme('minimum'),
+        'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
+        'Abs': arithmetic(F.absolute, abs),
+        'Neg': arithmetic(lambda x: -F.identity(x), lambda x: -x),
+        'Sign': arithmetic(F.sign, v.array_function('sign')),
         'Reciprocal': lambda x: 1 / F.identity(x),
         'Asinh': _arcsinh,
         'Acosh': lambda x: F.log(x + F.sqrt(F.square(x) - 1)),
+        **{op: getattr(F, function.lower()) for function, op in UNARY.items()},
     }
 )
-operators({op: getattr(F, function.lower()) for function, op in UNARY.items()})
 operators({'Identity': lambda x: (x,)}, takes=VALUES)
-operators({'Round': lambda x: v.xp_of(x).rint(x)}, takes=ARRAYS)
+operators({'Round': v.array_function('rint')}, takes=ARRAYS)
 
 
-@operator('Clip', host=(1, 2))
-def clip(x, least, most):
+@operator('Clip', scalars=(1, 2))
+def clip(x, low, high):
+    if low is None and high is None:
+        return F.identity(x) if v.is_float(x) else x
     if v.is_float(x):
-        low = None if least is None else float(v.scalar(least))
-        high = None if most is None else float(v.scalar(most))
-        if low is None and high is None:
-            return F.identity(x)
         if low is not None and high is not None and low > high:
-            return F.clip(x, high, high)
-        return F.clip(x, low, high)
-    if least is None and most is None:
-        return x
-    low, high = (None if each is None else v.scalar(each) for each in (least, most))
+            low = high
+        return F.clip(x, *(None if each is None else float(each) for each in (low, high)))
     return v.calling_arrays(lambda a: a.clip(low, high).astype(a.dtype), x)
+
+
+# -- comparisons, logic and bits
+
+operators(
+    {
+        'Equal': _binary(lambda a, b: a == b),
+        'Less': _binary(lambda a, b: a < b),
+        'Greater': _binary(lambda a, b: a > b),
+        'LessOrEqual': lambda a, b: a <= b,
+        'GreaterOrEqual': lambda a, b: a >= b,
+        'And BitwiseAnd': _binary(lambda a, b: a & b),
+        'Or BitwiseOr': _binary(lambda a, b: a | b),
+        'Xor BitwiseXor': _binary(lambda a, b: a ^ b),
+        'Not BitwiseNot': lambda x: ~x,
+        'IsNaN': lambda x: x != x,  # for any dtype
+    },
+    takes=ARRAYS,
+)
+
+
+@operator('BitShift', takes=ARRAYS)
+def bit_shift(a, b, *, direction):
+    # Shifting by all bits or more leaves none, or the sign.
+    xp = v.xp_of(a)
+    bits = a.dtype.itemsize * 8
+    shift = xp.minimum(b, bits - 1).astype(a.dtype)
+    shifted = a << shift if direction == 'LEFT' else a >> shift
+    if direction == 'RIGHT' and a.dtype.kind == 'i':
+        return shifted
+    return xp.where(b >= bits, 0, shifted).astype(a.dtype)
+
+
+@operator('IsInf', takes=ARRAYS)
+def is_inf(x, *, detect_negative, detect_positive):
+    infinity = x.dtype.type(np.inf)
+    y = v.xp_of(x).zeros(x.shape, bool)
+    if detect_positive:
+        y |= x == infinity
+    if detect_negative:
+        y |= x == -infinity
+    return y
+
+
+@operator('Where', any_dtype=True)
+def where(condition, x, y):
+    return F.where(*F.broadcast(v.array_of(condition), x, y))

@@ -94,13 +94,8 @@ def _write(a, updates, *places, reduction):
     return y
 
 
-@operator('Scatter', host=(1,), any_dtype=True)
-def scatter_without_reduction(x, indices, updates, *, axis):
-    return scatter_elements(x, indices, updates, axis=axis, reduction='none')
-
-
-@operator('ScatterElements', host=(1,), any_dtype=True)
-def scatter_elements(x, indices, updates, *, axis, reduction):
+@operator('Scatter', 'ScatterElements', host=(1,), any_dtype=True)
+def scatter_elements(x, indices, updates, *, axis, reduction='none'):
     axis = v.axis_of(axis, x.ndim)
     places = _grid(nonnegative(indices, x.shape[axis]), axis, indices.shape)
     return scatter(x, places, updates, reduction)

@@ -10,29 +10,15 @@ from .. import _values as v
 from .._tensors import dtype_of
 from ..registry import HOST, operator, operators
 
+_DTYPES = {'float': np.float32, 'int': np.int64, 'string': object}
+
 
 @operator('Constant', takes=HOST)
-def constant(
-    *,
-    value,
-    sparse_value,
-    value_float,
-    value_floats,
-    value_int,
-    value_ints,
-    value_string,
-    value_strings,
-):
-    if value is not None or sparse_value is not None:
-        return sparse_value if value is None else value
-    for dtype, *numbers in (
-        (np.float32, value_float, value_floats),
-        (np.int64, value_int, value_ints),
-        (object, value_string, value_strings),
-    ):
-        for number in numbers:
-            if number is not None:
-                return np.array(number, dtype)
+def constant(**values):
+    for name, value in values.items():
+        if value is not None:
+            _, _, kind = name.partition('value_')
+            return np.array(value, _DTYPES[kind.rstrip('s')]) if kind else value
     raise ValueError('it has no value')
 
 
@@ -48,25 +34,19 @@ def eye_like(x, *, dtype, k):
     return np.eye(rows, columns, k=k).astype(x.dtype if dtype is None else dtype_of(dtype))
 
 
-@operator('Range', takes=HOST)
-def range_(start, limit, delta):
-    dtype = start.dtype
-    start, limit, delta = (each.reshape(()).item() for each in (start, limit, delta))
+@operator('Range', takes=HOST, scalars=(1, 2))
+def range_(first, limit, delta):
+    start = v.scalar(first)
     if delta == 0:
         raise ValueError('the step of the range is zero')
     count = max(math.ceil((limit - start) / delta), 0)
-    v.checked_size((count,), dtype.itemsize)
-    return (start + np.arange(count) * delta).astype(dtype)
-
-
-def _generator(seed):
-    """NumPy's global generator, which programs can seed, or one of the file's seed."""
-    return np.random if seed is None else np.random.RandomState(int(seed) % 2**32)
+    v.checked_size((count,), first.dtype.itemsize)
+    return (start + np.arange(count) * delta).astype(first.dtype)
 
 
 def _drawn(name, shape, dtype, seed, parameters):
     v.checked_size(shape, 8)
-    function = getattr(_generator(seed), name)
+    function = getattr(v.random(seed), name)
     return np.asarray(function(*parameters, tuple(shape))).astype(dtype)
 
 
@@ -94,5 +74,5 @@ def multinomial(x, *, dtype, sample_size, seed):
     # The largest of the log probabilities and Gumbel noise.
     shape = (len(x), sample_size, x.shape[1])
     v.checked_size(shape, 8)
-    noise = np.asarray(_generator(seed).gumbel(size=shape))
+    noise = np.asarray(v.random(seed).gumbel(size=shape))
     return np.argmax(x[:, None] + noise, axis=2).astype(dtype_of(dtype))

@@ -118,7 +118,7 @@ def resize(
         places = _places(coordinate_transformation_mode, size, scale, length, box)
         if crop:
             beyond = (places < 0) | (places > length - 1)
-            outside = outside | beyond.reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+            outside = outside | v.along_axis(beyond, axis, x.ndim)
         elif size == length and np.array_equal(places, np.arange(size)):
             continue
         x = resample(x, axis, places, scale)
@@ -160,16 +160,10 @@ def _places(mode, size, scale, length, box):
     half = (x + 0.5) / scale - 0.5
     if mode == 'half_pixel_symmetric':
         return half + length / 2 * (1 - size / exact)
-    if mode in ('half_pixel', 'pytorch_half_pixel'):
-        return half
-    raise ValueError(f'there is no coordinate_transformation_mode {mode!r}')
+    return half
 
 
 # -- grids
-
-
-def _floor(x):
-    return v.calling_arrays(lambda a: v.xp_of(a).floor(a), x)
 
 
 def _reflect(x, low, high):
@@ -178,8 +172,8 @@ def _reflect(x, low, high):
     if span <= 0:
         return x * 0
     # The distance from the nearest multiple of twice the span.
-    turns = v.calling_arrays(lambda a: v.xp_of(a).floor((a - low) / (2 * span)) * (2 * span), x)
-    phase = F.identity(x) - low - turns
+    turns = v.array_function('floor')((v.array_of(x) - low) / (2 * span))
+    phase = F.identity(x) - low - turns * (2 * span)
     return low + span - F.absolute(phase - span)
 
 
@@ -196,26 +190,25 @@ def _sample(x, coordinates, kernel, offsets, place):
     shape = x.shape[2:]
     last = F.moveaxis(x, 1, -1)
     batch = coordinates[0].shape[0]
-    image = np.arange(batch).reshape((-1,) + (1,) * (len(coordinates[0].shape) - 1))
+    image = v.along_axis(np.arange(batch), 0, coordinates[0].ndim)
     image = v.like(x, np.broadcast_to(image, coordinates[0].shape).copy())
     axes = [
         _neighbors(coordinate, kernel, offsets, functools.partial(place, axis=axis), shape[axis])
         for axis, coordinate in enumerate(coordinates)
     ]
-    y: Any = None
-    for neighbor in itertools.product(*axes):
-        weight = neighbor[0][0]
-        for each, _ in neighbor[1:]:
-            weight = weight * each
-        values = F.get_item(last, (image, *(index for _, index in neighbor)))
-        term = values * F.expand_dims(weight, -1)
-        y = term if y is None else y + term
-    return F.moveaxis(y, -1, 1)
+
+    def weighted(neighbor):
+        weights, places = zip(*neighbor)
+        weight = functools.reduce(lambda a, b: a * b, weights)
+        return F.get_item(last, (image, *places)) * F.expand_dims(weight, -1)
+
+    terms = map(weighted, itertools.product(*axes))
+    return F.moveaxis(functools.reduce(F.add, terms), -1, 1)
 
 
 def _neighbors(coordinate, kernel, offsets, place, length):
     """Weights and indices of the neighbors along an axis."""
-    floor = _floor(coordinate)
+    floor = v.array_function('floor')(coordinate)
     choices = []
     for offset in offsets:
         weight = kernel(F.identity(coordinate) - (floor + offset))
@@ -253,20 +246,18 @@ def grid_sample(x, grid, *, align_corners, mode, padding_mode):
     def inside(place, axis):
         if padding_mode == 'reflection':
             place = _reflect(place, *ends[axis])
-        return place if padding_mode == 'zeros' else _clip(place, shape[axis] - 1)
+        if padding_mode == 'zeros':
+            return place
+        return F.clip(F.identity(place), 0.0, shape[axis] - 1.0)
 
     coordinates = []
     for axis, n in enumerate(shape):
         each = F.get_item(grid, (Ellipsis, len(shape) - 1 - axis)) + 1
         each = each * ((n - 1) / 2) if align_corners else (each * n - 1) / 2
         if mode == 'nearest':
-            each = v.calling_arrays(lambda a: v.xp_of(a).rint(a), each)
+            each = v.array_function('rint')(each)
         coordinates.append(each if mode == 'cubic' else inside(each, axis))
     return _sample(x, coordinates, *_KERNELS[mode], lambda i, axis: v.array_of(inside(i, axis)))
-
-
-def _clip(place, last):
-    return F.clip(F.identity(place), 0.0, float(last))
 
 
 # With the neighbors that they weight.

@@ -30,30 +30,25 @@ def linear_regressor(x, *, coefficients, intercepts, post_transform, targets):
 
 
 @operator('LinearClassifier', takes=HOST, domain=ML)
-def linear_classifier(
-    x, *, classlabels_ints, classlabels_strings, coefficients, intercepts, post_transform
-):
+def linear_classifier(x, *, coefficients, intercepts, post_transform, **attributes):
     scores = _linear(x, coefficients, intercepts, len(intercepts or [0]))
-    labels = labels_of(classlabels_ints, classlabels_strings)
+    labels = labels_of(attributes)
     count = scores.shape[1]
-    if not len(labels):
-        labels = np.arange(max(count, 2))
-    elif len(labels) != max(count, 2):
+    if len(labels) not in (0, max(count, 2)):
         raise ValueError(f'there are {len(labels)} labels for {count} scores')
-    if count > 1:
-        return labels[scores.argmax(axis=1)], transformed(scores, post_transform)
-    label = labels[(scores[:, 0] > 0).astype(int)]
-    if not (classlabels_ints or classlabels_strings):
-        return label, transformed(scores, post_transform)
-    return label, of_two_classes(scores, post_transform, sum_is_one=True)
+    winners = scores.argmax(axis=1) if count > 1 else (scores[:, 0] > 0).astype(int)
+    if count == 1 and len(labels):
+        return labels[winners], of_two_classes(scores, post_transform, sum_is_one=True)
+    return labels[winners] if len(labels) else winners, transformed(scores, post_transform)
 
 
 # -- support vectors
 
 
-def _kernel(x, vectors, kind, parameters):
+def _kernel(x, vectors, attributes):
     """The kernel of rows and vectors, (rows, vectors)."""
-    gamma, offset, degree = (*(parameters or ()), 0.0, 0.0, 0.0)[:3]
+    kind = attributes['kernel_type']
+    gamma, offset, degree = (*(attributes['kernel_params'] or ()), 0.0, 0.0, 0.0)[:3]
     if kind == 'RBF':
         difference = x[:, None] - vectors
         return np.exp(-gamma * (difference * difference).sum(axis=2))
@@ -66,22 +61,13 @@ def _kernel(x, vectors, kind, parameters):
 
 @operator('SVMRegressor', takes=HOST, domain=ML)
 def svm_regressor(
-    x,
-    *,
-    coefficients,
-    kernel_params,
-    kernel_type,
-    n_supports,
-    one_class,
-    post_transform,
-    rho,
-    support_vectors,
+    x, *, coefficients, n_supports, one_class, post_transform, rho, support_vectors, **attributes
 ):
     x = matrix(x)
     weights = _rows(coefficients, 1, 'coefficients')
     if n_supports:
         vectors = _rows(support_vectors, n_supports, 'support_vectors')
-        x = _kernel(x, vectors, kernel_type, kernel_params)
+        x = _kernel(x, vectors, attributes)
     scores = x @ weights.T + np.array(rho or [0.0])[:1]
     if one_class:
         scores = np.where(scores > 0, 1, -1)
@@ -90,22 +76,10 @@ def svm_regressor(
 
 @operator('SVMClassifier', takes=HOST, domain=ML)
 def svm_classifier(
-    x,
-    *,
-    classlabels_ints,
-    classlabels_strings,
-    coefficients,
-    kernel_params,
-    kernel_type,
-    post_transform,
-    prob_a,
-    prob_b,
-    rho,
-    support_vectors,
-    vectors_per_class,
+    x, *, coefficients, post_transform, rho, support_vectors, vectors_per_class, **attributes
 ):
     x = matrix(x)
-    labels = labels_of(classlabels_ints, classlabels_strings)
+    labels = labels_of(attributes)
     if not vectors_per_class:
         scores = x @ _rows(coefficients, max(len(labels), 1), 'coefficients').T + rho[0]
         return _labelled(scores, scores, labels, post_transform, coefficients)
@@ -113,10 +87,10 @@ def svm_classifier(
         raise ValueError(f'there are {len(labels)} labels for {len(vectors_per_class)} classes')
     vectors = _rows(support_vectors, sum(vectors_per_class), 'support_vectors')
     weights = _rows(coefficients, len(vectors_per_class) - 1, 'coefficients')
-    products = _kernel(x, vectors, kernel_type, kernel_params)
+    products = _kernel(x, vectors, attributes)
     scores, votes = _of_pairs(products, weights, vectors_per_class, rho)
-    if prob_a:
-        scores = _probabilities(scores, prob_a, prob_b, len(vectors_per_class))
+    if attributes['prob_a']:
+        scores = _probabilities(scores, attributes, len(vectors_per_class))
         return labels[votes.argmax(axis=1)], transformed(scores, post_transform)
     return _labelled(scores, votes, labels, post_transform, coefficients)
 
@@ -148,11 +122,12 @@ def _of_pairs(products, weights, sizes, rho):
     return np.stack(scores, axis=1), votes
 
 
-def _probabilities(scores, prob_a, prob_b, count):
+def _probabilities(scores, attributes, count):
     """The probabilities of classes from those of all pairs."""
+    slopes, offsets = attributes['prob_a'], attributes['prob_b']
     pairs = np.zeros((len(scores), count, count))
     for number, (i, j) in enumerate(itertools.combinations(range(count), 2)):
-        p = 1 - logistic(scores[:, number] * prob_a[number] + prob_b[number])
+        p = 1 - logistic(scores[:, number] * slopes[number] + offsets[number])
         pairs[:, i, j] = p.clip(1e-7, 1 - 1e-7)
         pairs[:, j, i] = 1 - pairs[:, i, j]
     return np.stack([_coupled(each) for each in pairs]) if len(pairs) else pairs[:, 0]

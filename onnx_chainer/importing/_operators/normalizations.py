@@ -12,11 +12,6 @@ from .. import _values as v
 from ..registry import operator
 
 
-def _channels(x, parameter):
-    """A parameter of the channels in a shape that is broadcast with ``x``."""
-    return F.reshape(parameter, (1, -1) + (1,) * (x.ndim - 2))
-
-
 @operator('BatchNormalization', statistics=(3, 4))
 def batch_normalization(
     node, x, scale, bias, mean, var, *, epsilon, momentum, training_mode, is_test, spatial
@@ -39,12 +34,11 @@ def _normalize_by_batch(x, scale, bias, mean, var, epsilon, momentum):
     """The result, the running statistics, and those of the batch."""
     axes = tuple(i for i in range(x.ndim) if i != 1)
     batch_mean = F.mean(x, axis=axes)
-    batch_var = F.mean(F.square(x - _channels(x, batch_mean)), axis=axes)
+    batch_var = F.mean(F.square(x - v.along_axis(batch_mean, 1, x.ndim)), axis=axes)
     y = F.fixed_batch_normalization(x, scale, bias, batch_mean, batch_var, epsilon)
     now = v.array_of(batch_mean), v.array_of(batch_var)
-    running = (
-        momentum * F.identity(old) + (1 - momentum) * new for old, new in zip((mean, var), now)
-    )
+    pairs = zip((mean, var), now)
+    running = (momentum * F.identity(old) + (1 - momentum) * new for old, new in pairs)
     return y, *running, *now
 
 
@@ -92,10 +86,8 @@ def rms_normalization(x, scale, *, axis, epsilon):
 
 @operator('LpNormalization')
 def lp_normalization(x, *, axis, p):
-    if p == 1:
-        norm = F.sum(F.absolute(x), axis=axis, keepdims=True)
-    else:
-        norm = F.sqrt(F.sum(F.square(x), axis=axis, keepdims=True))
+    total = F.sum(F.absolute(x) if p == 1 else F.square(x), axis=axis, keepdims=True)
+    norm = total if p == 1 else F.sqrt(total)
     # Rows of zeros stay zeros.
     return x / (norm + v.calling_arrays(lambda a: (a == 0).astype(a.dtype), norm))
 

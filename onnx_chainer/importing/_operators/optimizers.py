@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .. import _values as v
 from ..registry import ARRAYS, operator
 
 _TRAINING = 'ai.onnx.preview.training'
@@ -15,12 +14,11 @@ def _update(rate, t, tensors, kinds, step):
     """
     size = len(tensors) // kinds
     rows = zip(*(tensors[i * size : (i + 1) * size] for i in range(kinds)))
-    rate, t = v.scalar(rate), v.scalar(t)
     updated = [tuple(y.astype(row[0].dtype) for y in step(rate, t, *row)) for row in rows]
     return tuple(y for column in zip(*updated) for y in column)
 
 
-@operator('Adagrad', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
+@operator('Adagrad', takes=ARRAYS, scalars=(0, 1), domain=_TRAINING)
 def adagrad(rate, t, *tensors, decay_factor, epsilon, norm_coefficient):
     def step(rate, t, x, g, h):
         g = norm_coefficient * x + g
@@ -30,7 +28,7 @@ def adagrad(rate, t, *tensors, decay_factor, epsilon, norm_coefficient):
     return _update(rate, t, tensors, 3, step)
 
 
-@operator('Momentum', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
+@operator('Momentum', takes=ARRAYS, scalars=(0, 1), domain=_TRAINING)
 def momentum(rate, t, *tensors, alpha, beta, mode, norm_coefficient):
     def step(rate, t, x, g, m):
         g = norm_coefficient * x + g
@@ -40,7 +38,7 @@ def momentum(rate, t, *tensors, alpha, beta, mode, norm_coefficient):
     return _update(rate, t, tensors, 3, step)
 
 
-@operator('Adam', takes=ARRAYS, host=(0, 1), domain=_TRAINING)
+@operator('Adam', takes=ARRAYS, scalars=(0, 1), domain=_TRAINING)
 def adam(rate, t, *tensors, alpha, beta, epsilon, norm_coefficient, norm_coefficient_post):
     def step(rate, t, x, g, m, s):
         if t > 0:

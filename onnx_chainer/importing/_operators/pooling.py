@@ -1,4 +1,4 @@
-"""Pooling."""
+"""Pooling, of windows and of regions of images, and the choice of regions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from chainer import functions as F
 
 from .. import _values as v
-from ..registry import operator, operators
+from ..registry import HOST, operator, operators
 from .convolutions import Windows, pad_spatial
 
 
@@ -48,9 +48,8 @@ class PoolWindows(Windows):
     @property
     def symmetric_pads(self):
         """The padding as Chainer's functions take it, or ``None``."""
-        for (before, behind), k, s, d in zip(
-            self.needed, self.kernel, self.strides, self.dilations
-        ):
+        axes = zip(self.needed, self.kernel, self.strides, self.dilations)
+        for (before, behind), k, s, d in axes:
             if d != 1 or behind > before or before >= k or before - behind >= s:
                 return None
         return tuple(before for before, _ in self.needed)
@@ -84,38 +83,19 @@ class PoolWindows(Windows):
         return v.like(x, np.maximum(self.combine(F.add, ones).array, 1))
 
 
-def _pooling(function):
-    """The operator of ``function(node, x, windows, **others)``."""
-
-    def call(node, x, *, kernel_shape, auto_pad, ceil_mode, dilations, pads, strides, **attributes):
-        windows = PoolWindows(
-            x, kernel_shape, ceil_mode,
-            strides=strides, dilations=dilations, pads=pads, auto_pad=auto_pad,
-        )  # fmt: skip
-        return function(node, x, windows, **attributes)
-
-    return call
-
-
-def _max_pool(node, x, windows, storage_order):
-    if not v.is_float(x):
-        return _max_of_integers(node, x, windows, storage_order)
-    if node.wants(1):
-        return _largest(x, windows), v.like(x, _argmax(v.on_host(x), windows, storage_order))
+@operator('MaxPool')
+def max_pool(node, x, *, storage_order, **attributes):
+    windows = PoolWindows(x, **attributes)
     pad = windows.symmetric_pads
-    if pad is not None:
+    if v.is_float(x) and pad is not None and not node.wants(1):
         return F.max_pooling_nd(x, windows.kernel, windows.strides, pad, cover_all=False)
-    return _largest(x, windows)
-
-
-def _max_of_integers(node, x, windows, storage_order):
-    array = v.on_host(x).astype('d')
-    y = v.like(x, _largest(array, windows).array.astype(x.dtype))
-    return (y, v.like(x, _argmax(array, windows, storage_order))) if node.wants(1) else y
-
-
-def _largest(x, windows):
-    return windows.combine(F.maximum, x, -math.inf)
+    floats = x if v.is_float(x) else v.on_host(x).astype('d')
+    y = windows.combine(F.maximum, floats, -math.inf)
+    if not v.is_float(x):
+        y = v.like(x, y.array.astype(x.dtype))
+    if not node.wants(1):
+        return y
+    return y, v.like(x, _argmax(v.on_host(floats), windows, storage_order))
 
 
 def _argmax(x, windows, storage_order):
@@ -131,20 +111,20 @@ def _argmax(x, windows, storage_order):
     return inside.astype(np.int64) + first
 
 
-def _average_pool(node, x, windows, count_include_pad):
+@operator('AveragePool')
+def average_pool(x, *, count_include_pad, **attributes):
+    windows = PoolWindows(x, **attributes)
     pad = windows.symmetric_pads
     if pad is not None and all(before == behind for before, behind in windows.needed):
         value = 0 if count_include_pad else None
         return F.average_pooling_nd(x, windows.kernel, windows.strides, pad, pad_value=value)
-    return _sum(x, windows) / windows.sizes(x, count_include_pad)
+    return windows.combine(F.add, x, 0.0) / windows.sizes(x, count_include_pad)
 
 
-def _sum(x, windows):
-    return windows.combine(F.add, x, 0.0)
-
-
-def _lp_pool(node, x, windows, p):
-    return _sum(F.absolute(x) ** p, windows) ** (1 / p)
+@operator('LpPool')
+def lp_pool(x, *, p, **attributes):
+    windows = PoolWindows(x, **attributes)
+    return windows.combine(F.add, F.absolute(x) ** p, 0.0) ** (1 / p)
 
 
 def _whole(function):
@@ -152,13 +132,8 @@ def _whole(function):
     return lambda x: function(x, axis=tuple(range(2, x.ndim)), keepdims=True)
 
 
-average_pool = _pooling(_average_pool)
-
 operators(
     {
-        'MaxPool': _pooling(_max_pool),
-        'AveragePool': average_pool,
-        'LpPool': _pooling(_lp_pool),
         'GlobalAveragePool': _whole(F.mean),
         'GlobalMaxPool': _whole(F.max),
         'GlobalLpPool': lambda x, *, p: _whole(F.sum)(F.absolute(x) ** p) ** (1 / p),
@@ -166,14 +141,14 @@ operators(
 )
 
 
-@operator('MaxUnpool', host=(1, 2))
+@operator('MaxUnpool', host=(1,), lists=(2,))
 def max_unpool(x, indices, shape, *, kernel_shape, pads, strides):
     windows = Windows(x.shape[2:], kernel_shape, strides, pads=pads)
     inner = tuple(
         (n - 1) * s + k - sum(pair)
         for n, s, k, pair in zip(x.shape[2:], windows.strides, windows.kernel, windows.pads)
     )
-    shape = (*x.shape[:2], *inner) if shape is None else tuple(v.ints(shape))
+    shape = (*x.shape[:2], *inner) if shape is None else tuple(shape)
     size = v.checked_size(shape, x.dtype.itemsize)
     if indices.size and not 0 <= indices.min() <= indices.max() < size:
         raise IndexError(f'an index is not among the {size} elements of the output')
@@ -184,3 +159,94 @@ def max_unpool(x, indices, shape, *, kernel_shape, pads, strides):
     zeros = v.like(x, np.zeros(size, x.dtype))
     flat = F.scatter_add(zeros, (v.like(x, indices.ravel()),), F.reshape(x, (-1,)))
     return F.reshape(flat, shape)
+
+
+# -- regions of images
+
+
+def _bilinear(places, length):
+    """Indices and weights of the two neighbors of each place; both weights are 0 outside."""
+    outside = (places < -1) | (places > length)
+    places = np.clip(places, 0, length - 1)
+    low = np.floor(places).astype(np.int64)
+    high = np.minimum(low + 1, length - 1)
+    share = places - low
+    return [(low, np.where(outside, 0, 1 - share)), (high, np.where(outside, 0, share))]
+
+
+@operator('RoiAlign', host=(1, 2))
+def roi_align(
+    node, x, rois, images, *, coordinate_transformation_mode, mode, output_height, output_width,
+    sampling_ratio, spatial_scale,
+):  # fmt: skip
+    half = node.opset >= 16 and coordinate_transformation_mode == 'half_pixel'
+    if images.size and not 0 <= images.min() <= images.max() < x.shape[0]:
+        raise IndexError(f'a region is in none of the {x.shape[0]} images')
+    regions = []
+    for roi, image in zip(np.asarray(rois, np.float64), images):
+        low, high = np.split(roi * spatial_scale - (0.5 if half else 0), 2)
+        shape, neighbors = [x.shape[1]], []
+        # x comes before y.
+        for axis, out in ((1, output_height), (0, output_width)):
+            span = high[axis] - low[axis] if half else max(high[axis] - low[axis], 1.0)
+            count = sampling_ratio or max(math.ceil(span / out), 1)
+            v.checked_size((out, count), 8)
+            places = low[axis] + (np.arange(out * count) + 0.5) * span / (out * count)
+            neighbors.append(_bilinear(places, x.shape[3 - axis]))
+            shape += [out, count]
+        terms = _weighted(F.get_item(x, int(image)), *neighbors)
+        regions.append(_pooled([F.reshape(term, shape) for term in terms], mode))
+    return F.stack(regions)
+
+
+def _weighted(image, by_row, by_column):
+    """The four neighbors of all samples, times their weights."""
+    for (rows, row_weight), (columns, column_weight) in itertools.product(by_row, by_column):
+        values = F.get_item(image, (slice(None), v.like(image, rows)))
+        values = F.get_item(values, (slice(None), slice(None), v.like(image, columns)))
+        weight = np.outer(row_weight, column_weight).astype(image.dtype)
+        yield values * F.broadcast_to(v.like(image, weight), values.shape)
+
+
+def _pooled(terms, mode):
+    """The mean or the largest of the samples in each part of a region."""
+    if mode == 'avg':
+        return F.mean(sum(terms[1:], terms[0]), axis=(2, 4))
+    return F.max(F.max(F.stack(terms), axis=0), axis=(2, 4))
+
+
+@operator('NonMaxSuppression', takes=HOST, scalars=(2, 3, 4))
+def non_max_suppression(boxes, scores, most=0, overlap=0.0, least_score=None, *, center_point_box):
+    count = boxes.shape[1] if boxes.ndim == 3 else None
+    if boxes.shape[2:] != (4,) or scores.ndim != 3 or scores.shape[::2] != (len(boxes), count):
+        raise ValueError(f'the shapes are {boxes.shape} and {scores.shape}')
+    chosen = []
+    for i, (image, all_scores) in enumerate(zip(boxes.astype(np.float64), scores)):
+        first, second = image[:, :2], image[:, 2:]
+        if center_point_box:
+            first, second = first - second / 2, first + second / 2
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        for j, score in enumerate(all_scores):
+            order = np.argsort(-score, kind='stable')
+            if least_score is not None:
+                order = order[score[order] > least_score]
+            kept = itertools.islice(_apart(low, high, order, overlap), int(most))
+            chosen += [(i, j, box) for box in kept]
+    return np.array(chosen, np.int64).reshape(-1, 3)
+
+
+def _apart(low, high, order, overlap):
+    """Yields boxes in an order that do not overlap with those before them."""
+    area = np.prod(high - low, axis=1)
+    while len(order):
+        best, order = order[0], order[1:]
+        yield best
+        common = np.minimum(high[order], high[best]) - np.maximum(low[order], low[best])
+        common = np.prod(np.maximum(common, 0), axis=1)
+        order = order[common <= overlap * (area[order] + area[best] - common)]
+
+
+@operator('MaxRoiPool', host=(1,))
+def max_roi_pool(x, rois, *, pooled_shape, spatial_scale):
+    height, width = pooled_shape
+    return F.roi_pooling_2d(x, v.like(x, rois.astype(x.dtype)), height, width, spatial_scale)

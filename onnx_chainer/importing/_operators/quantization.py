@@ -10,20 +10,17 @@ from chainer import backend
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import HOST, operator, operators
+from ..registry import HOST, operator
 from .convolutions import convolve, windows_of
-from .types import converted
+from .types import converted, is_short_integer
 
 
 def _limits(dtype):
     """The least and the largest number, or ``None`` for floats."""
-    if dtype.kind in 'iu':
-        info = np.iinfo(dtype)
-        return info.min, info.max
-    if dtype.name in ('int4', 'uint4', 'int2', 'uint2'):
-        small = ml_dtypes.iinfo(dtype)
-        return int(small.min), int(small.max)
-    return None
+    if dtype.kind not in 'iu' and not is_short_integer(dtype):
+        return None
+    info = ml_dtypes.iinfo(dtype)
+    return int(info.min), int(info.max)
 
 
 def _aligned(parameter, x, axis, block_size):
@@ -34,7 +31,7 @@ def _aligned(parameter, x, axis, block_size):
     if block_size:
         blocks = np.repeat(parameter, block_size, axis=axis)
         return blocks[tuple(slice(n) for n in x.shape)]
-    return parameter.reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+    return v.along_axis(parameter, axis, x.ndim)
 
 
 def quantize(x, scale, zero_point, dtype, saturate=1):
@@ -49,16 +46,13 @@ def quantize(x, scale, zero_point, dtype, saturate=1):
 
 @operator('QuantizeLinear', takes=HOST)
 def quantize_linear(x, scale, zero_point, *, axis, block_size, output_dtype, precision, saturate):
-    if zero_point is not None:
-        dtype = zero_point.dtype
-        zero_point = _aligned(zero_point, x, axis, block_size)
-    else:
-        dtype = dtype_of(output_dtype) if output_dtype else np.dtype(np.uint8)
-        zero_point = np.zeros((), np.int64)
+    if zero_point is None:
+        zero_point = np.zeros((), dtype_of(output_dtype) if output_dtype else np.uint8)
     if precision:
         x, scale = x.astype(dtype_of(precision)), scale.astype(dtype_of(precision))
     x = x.astype(scale.dtype) if x.dtype.kind in 'iu' else x
-    return quantize(x, _aligned(scale, x, axis, block_size), zero_point, dtype, saturate)
+    scale, zero = (_aligned(each, x, axis, block_size) for each in (scale, zero_point))
+    return quantize(x, scale, zero, zero.dtype, saturate)
 
 
 @operator('DequantizeLinear', takes=HOST)
@@ -76,19 +70,19 @@ def _centered(x, zero_point, axis):
     if zero_point is None:
         return x
     if zero_point.ndim == 1 and zero_point.size > 1:
-        zero_point = zero_point.reshape((-1,) + (1,) * (x.ndim - 1 - axis % x.ndim))
+        zero_point = v.along_axis(zero_point, axis, x.ndim)
     return x - zero_point.astype(np.float64)
 
 
-def _run_natively(function, *arrays):
+def _run_natively(function, arrays, *options):
     """A function of ChainerX with NumPy arrays, whose memory it shares."""
-    return backend.from_chx(function(*backend.to_chx(arrays)))
+    return backend.from_chx(function(*backend.to_chx(arrays), *options))
 
 
 @operator('DynamicQuantizeLinear', takes=HOST)
 def dynamic_quantize_linear(x):
     if chainerx.is_available():
-        return tuple(_run_natively(chainerx._core._quantize_dynamically, x))
+        return tuple(_run_natively(chainerx._core._quantize_dynamically, (x,)))
     low, high = np.float32(min(x.min(initial=0), 0)), np.float32(max(x.max(initial=0), 0))
     scale = (high - low) / np.float32(255)
     scale = np.float32(1) if scale == 0 else scale
@@ -99,7 +93,7 @@ def dynamic_quantize_linear(x):
 @operator('MatMulInteger', takes=HOST)
 def matmul_integer(a, b, a_zero, b_zero):
     if chainerx.is_available():
-        return _run_natively(chainerx._core._integer_matmul, a, b, a_zero, b_zero)
+        return _run_natively(chainerx._core._integer_matmul, (a, b, a_zero, b_zero))
     return np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1)).astype(np.int32)
 
 
@@ -108,38 +102,30 @@ def qlinear_matmul(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
     y = matmul_integer(a, b, a_zero, b_zero)
     if a_scale.ndim == 1 and a_scale.size > 1:
         a_scale = a_scale[:, None]
-    scale = a_scale.astype(np.float64) * b_scale.astype(np.float64)
-    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
+    return _rescaled(y, a_scale, b_scale, y_scale, y_zero)
 
 
-def _convolution(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
+def _rescaled(y, first, second, scale, zero):
+    """Sums of products of integers of two scales, as integers of another one."""
+    y = y * (first.astype(np.float64) * second.astype(np.float64))
+    return quantize(y, scale.astype(np.float64), zero, zero.dtype)
+
+
+@operator('ConvInteger', takes=HOST)
+def conv_integer(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     """Convolution of integers less their zero points, as int32."""
     windows = windows_of(x, w, kernel_shape, attributes)
     if chainerx.is_available():
         before, behind = zip(*windows.pads) if windows.pads else ((), ())
-        return _run_natively(
-            lambda x, w, x_zero, w_zero: chainerx._core._integer_conv(
-                x, w, x_zero, w_zero, windows.strides, before, behind, windows.dilations, group
-            ),
-            x,
-            w,
-            x_zero,
-            w_zero,
-        )
+        options = windows.strides, before, behind, windows.dilations, group
+        return _run_natively(chainerx._core._integer_conv, (x, w, x_zero, w_zero), *options)
     x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
     return v.array_of(convolve(x, w, None, windows, group)).astype(np.int32)
 
 
-operators({'ConvInteger': _convolution}, takes=HOST)
-
-
 @operator('QLinearConv', takes=HOST)
 def qlinear_conv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, **attributes):
-    y = _convolution(x, w, x_zero, w_zero, **attributes)
-    channels = (-1,) + (1,) * (x.ndim - 2)
+    y = conv_integer(x, w, x_zero, w_zero, **attributes)
     if bias is not None:
-        y = y + bias.reshape(channels)
-    scale = x_scale.astype(np.float64) * w_scale.astype(np.float64).reshape(
-        channels if w_scale.size > 1 else ()
-    )
-    return quantize(y * scale, y_scale.astype(np.float64), y_zero, y_zero.dtype)
+        y = y + v.along_axis(bias, 1, y.ndim)
+    return _rescaled(y, x_scale, _aligned(w_scale, y, 1, 0), y_scale, y_zero)

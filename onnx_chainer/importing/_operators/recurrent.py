@@ -124,16 +124,15 @@ def gru(x, w, r, b, lengths, h, *, linear_before_reset, output_sequence, **attri
         f, g = functions
         size = recurrent.shape[1]
         gates, candidate = recurrent[: 2 * size], recurrent[2 * size :]
-        bias_gates = None if bias is None else bias[: 2 * size]
-        bias_candidate = None if bias is None else bias[2 * size :]
+        biases = (None, None) if bias is None else (bias[: 2 * size], bias[2 * size :])
 
         def step(gate, h):
-            both = f(gate[:, : 2 * size] + F.linear(h, gates, bias_gates))
+            both = f(gate[:, : 2 * size] + F.linear(h, gates, biases[0]))
             update, reset = both[:, :size], both[:, size:]
             if linear_before_reset:
-                inner = reset * F.linear(h, candidate, bias_candidate)
+                inner = reset * F.linear(h, candidate, biases[1])
             else:
-                inner = F.linear(reset * h, candidate, bias_candidate)
+                inner = F.linear(reset * h, candidate, biases[1])
             new = g(gate[:, 2 * size :] + inner)
             return ((1 - update) * new + update * h,)
 
@@ -150,9 +149,8 @@ def lstm(x, w, r, b, lengths, h, c, peepholes, *, input_forget, output_sequence,
         size = recurrent.shape[1]
 
         def peep(i, c):
-            if peepholes is None:
-                return 0
-            return F.scale(c, peepholes[d, i * size : (i + 1) * size], 1)
+            part = slice(i * size, (i + 1) * size)
+            return 0 if peepholes is None else F.scale(c, peepholes[d, part], 1)
 
         def step(gate, h, c):
             a = gate + F.linear(h, recurrent, bias)

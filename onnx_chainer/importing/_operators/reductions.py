@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from chainer import functions as F
@@ -42,17 +44,16 @@ def _chain(function):
 _sum = _chain(F.sum)
 
 
-def _extreme(name, of_floats, of_booleans):
+def _extreme(name):
     """The largest or smallest element; of none, the least or greatest number."""
 
     def plain(xp, a, **options):
         if a.size:
             return getattr(a, name)(**options)
-        empty = of_floats if a.dtype.kind == 'f' else of_booleans
+        ends: tuple[Any, Any] = (-np.inf, np.inf) if a.dtype.kind == 'f' else (False, True)
         if a.dtype.kind in 'iu':
-            info = np.iinfo(a.dtype)
-            empty = info.min if name == 'max' else info.max
-        return xp.full_like(a.sum(**options), empty, dtype=a.dtype)
+            ends = np.iinfo(a.dtype).min, np.iinfo(a.dtype).max
+        return xp.full_like(a.sum(**options), ends[name == 'min'], dtype=a.dtype)
 
     return _reduction(_chain(getattr(F, name)), plain)
 
@@ -75,8 +76,8 @@ operators(
         'ReduceMean': _reduction(
             _chain(F.mean), lambda xp, a, **k: a.mean(**k) if a.size else a.sum(**k) * np.nan
         ),
-        'ReduceMax': _extreme('max', -np.inf, False),
-        'ReduceMin': _extreme('min', np.inf, True),
+        'ReduceMax': _extreme('max'),
+        'ReduceMin': _extreme('min'),
         'ReduceProd': _reduction(_chain(F.prod), lambda xp, a, **k: a.prod(**k)),
         'ReduceSumSquare': _reduction(
             lambda x, **k: _sum(F.square(x), **k), lambda xp, a, **k: (a * a).sum(**k)
@@ -95,7 +96,7 @@ operators(
             _log_sum_exp, lambda xp, a, **k: _log(xp, xp.exp(a).sum(**k))
         ),
     },
-    host=(1,),
+    lists=(1,),
 )
 
 
@@ -103,11 +104,9 @@ def _arg(name):
     def call(x, *, axis, keepdims, select_last_index):
         xp = v.xp_of(x)
         function = getattr(xp, name)
-        if select_last_index:
-            y = x.shape[axis] - 1 - function(xp.flip(x, axis), axis=axis)
-        else:
-            y = function(x, axis=axis)
-        return xp.expand_dims(y, axis).astype(np.int64) if keepdims else y.astype(np.int64)
+        y = function(xp.flip(x, axis) if select_last_index else x, axis=axis).astype(np.int64)
+        y = x.shape[axis] - 1 - y if select_last_index else y
+        return xp.expand_dims(y, axis) if keepdims else y
 
     return call
 
@@ -120,7 +119,7 @@ def _cumulative(name, start):
         return getattr(v.xp_of(a), name)(a, axis=axis, dtype=a.dtype)
 
     def call(x, axis, *, exclusive, reverse):
-        axis = v.axis_of(v.scalar(axis), x.ndim)
+        axis = v.axis_of(axis, x.ndim)
         if reverse:
             x = F.flip(x, axis)
         if exclusive:
@@ -136,12 +135,11 @@ def _cumulative(name, start):
     return call
 
 
-operators({'CumSum': _cumulative('cumsum', 0), 'CumProd': _cumulative('cumprod', 1)}, host=(1,))
+operators({'CumSum': _cumulative('cumsum', 0), 'CumProd': _cumulative('cumprod', 1)}, scalars=(1,))
 
 
-@operator('TopK', host=(1,))
+@operator('TopK', scalars=(1,))
 def top_k(x, k, *, axis, largest):
-    k = int(v.scalar(k))
     axis = v.axis_of(axis, x.ndim)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f'k is {k} for an axis of {x.shape[axis]}')

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-TRANSFORMS = ('NONE', 'SOFTMAX', 'LOGISTIC', 'SOFTMAX_ZERO', 'PROBIT')
-
 
 def transformed(scores, name):
     """Scores (rows, classes) after a ``post_transform``. Single ones know no softmax."""
     if scores.shape[1] == 1 and name.startswith('SOFTMAX'):
         name = 'NONE'
-    return _TRANSFORMS[name](scores).astype(np.float32)
+    return TRANSFORMS[name](scores).astype(np.float32)
 
 
 def of_two_classes(scores, name, sum_is_one):
@@ -55,7 +53,8 @@ def _probit(x):
     return np.where(abs(x) == 1, 0, y)
 
 
-_TRANSFORMS = {
+# In the order of the numbers that newer operators give them.
+TRANSFORMS = {
     'NONE': lambda x: x,
     'SOFTMAX': _softmax,
     'LOGISTIC': logistic,
@@ -64,9 +63,13 @@ _TRANSFORMS = {
 }
 
 
-def labels_of(integers, strings):
-    """The labels of classes as an array; integers from zero if there are none."""
-    return np.array(strings, object) if strings else np.array(integers or [], np.int64)
+def labels_of(attributes):
+    """The labels of classes, strings or integers, as an array."""
+    if attributes['classlabels_strings']:
+        return np.array(attributes['classlabels_strings'], object)
+    # The name of the integers depends on the operator.
+    integers = attributes.get('classlabels_ints') or attributes.get('classlabels_int64s')
+    return np.array(integers or [], np.int64)
 
 
 def matrix(x):

@@ -8,24 +8,26 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _values as v
-from ..registry import HOST, operator
+from ..registry import HOST, operator, operators
 
 
-@operator('StringConcat', takes=HOST)
-def string_concat(a, b):
-    return np.asarray(np.asarray(a, object) + np.asarray(b, object), object)
-
-
-@operator('RegexFullMatch', takes=HOST)
-def regex_full_match(x, *, pattern):
+def _full_match(x, *, pattern):
     return np.asarray(np.frompyfunc(re.compile(pattern).fullmatch, 1, 1)(x), bool)
+
+
+operators(
+    {
+        'StringConcat': lambda a, b: np.asarray(a.astype(object) + b.astype(object), object),
+        'RegexFullMatch': _full_match,
+    },
+    takes=HOST,
+)
 
 
 @operator('StringSplit', takes=HOST)
 def string_split(x, *, delimiter, maxsplit):
-    parts = [
-        text.split(delimiter or None, -1 if maxsplit is None else maxsplit) for text in x.ravel()
-    ]
+    most = -1 if maxsplit is None else maxsplit
+    parts = [text.split(delimiter or None, most) for text in x.ravel()]
     counts = np.array([len(each) for each in parts], np.int64)
     y = np.full((len(parts), max(map(len, parts), default=0)), '', object)
     for row, each in zip(y, parts):
@@ -33,11 +35,7 @@ def string_split(x, *, delimiter, maxsplit):
     return y.reshape(*x.shape, y.shape[1]), counts.reshape(x.shape)
 
 
-_CASES: dict[str, Callable[[str], str]] = {
-    'NONE': str,
-    'LOWER': str.lower,
-    'UPPER': str.upper,
-}
+_CASES: dict[str, Callable[[str], str]] = {'NONE': str, 'LOWER': str.lower, 'UPPER': str.upper}
 
 
 @operator('StringNormalizer', takes=HOST)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from ..registry import HOST, operator
 from .features import ML
 from .scores import TRANSFORMS, labels_of, matrix, of_two_classes, transformed
 
-_MODES = ('BRANCH_LEQ', 'BRANCH_LT', 'BRANCH_GTE', 'BRANCH_GT', 'BRANCH_EQ', 'BRANCH_NEQ')
-_COMPARE = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
+# In the order of the numbers that newer operators give them.
+_COMPARISONS = {
+    'BRANCH_LEQ': np.less_equal,
+    'BRANCH_LT': np.less,
+    'BRANCH_GTE': np.greater_equal,
+    'BRANCH_GT': np.greater,
+    'BRANCH_EQ': np.equal,
+    'BRANCH_NEQ': np.not_equal,
+}
 _MEMBER, _LEAF = 6, 7
 _AGGREGATES = ('AVERAGE', 'SUM', 'MIN', 'MAX')
 
@@ -85,9 +94,8 @@ class _Ensemble:
 
     def _holds(self, nodes, values):
         modes, splits = self.modes[nodes], self.splits[nodes]
-        holds = np.select(
-            [modes == i for i in range(len(_COMPARE))], [f(values, splits) for f in _COMPARE]
-        ).astype(bool)
+        comparisons = [compare(values, splits) for compare in _COMPARISONS.values()]
+        holds = np.select([modes == i for i in range(len(comparisons))], comparisons).astype(bool)
         for i in np.flatnonzero(modes == _MEMBER):
             holds[i] = values[i].item() in self.members[int(nodes[i])]
         return holds | (np.isnan(values) & (self.missing[nodes] != 0))
@@ -115,48 +123,36 @@ class _Ensemble:
 
 
 @operator('TreeEnsemble', takes=HOST, domain=ML)
-def tree_ensemble(
-    x,
-    *,
-    aggregate_function,
-    leaf_targetids,
-    leaf_weights,
-    membership_values,
-    n_targets,
-    nodes_falseleafs,
-    nodes_falsenodeids,
-    nodes_featureids,
-    nodes_missing_value_tracks_true,
-    nodes_modes,
-    nodes_splits,
-    nodes_trueleafs,
-    nodes_truenodeids,
-    post_transform,
-    tree_roots,
-):
-    size, leaves = len(nodes_modes), len(leaf_weights)
+def tree_ensemble(x, *, aggregate_function, n_targets, post_transform, **attributes):
+    ensemble = _of_lists(SimpleNamespace(**attributes))
+    scores, _ = ensemble.scores(x, n_targets or 1, _AGGREGATES[aggregate_function])
+    return transformed(scores, list(TRANSFORMS)[post_transform]).astype(x.dtype)
+
+
+def _of_lists(given):
+    """The ensemble of attributes that name nodes by their places in lists."""
+    modes, tracks = given.nodes_modes, given.nodes_missing_value_tracks_true
+    size, leaves = len(modes), len(given.leaf_weights)
+    if any(not 0 <= root < size for root in given.tree_roots) or (modes > _MEMBER).any():
+        raise ValueError('there is no node or no mode of that number')
     # The leaves are nodes behind the others.
     nothing = np.zeros(leaves, np.int64)
     following = [
-        _behind(nodes_trueleafs, nodes_truenodeids, size, leaves),
-        _behind(nodes_falseleafs, nodes_falsenodeids, size, leaves),
+        _behind(given.nodes_trueleafs, given.nodes_truenodeids, size, leaves),
+        _behind(given.nodes_falseleafs, given.nodes_falsenodeids, size, leaves),
     ]
-    ensemble = _Ensemble(
-        np.append(nodes_modes.astype(np.int64), nothing + _LEAF),
-        np.append(np.array(nodes_featureids, np.int64), nothing),
-        np.append(nodes_splits, nothing.astype(nodes_splits.dtype)),
+    return _Ensemble(
+        np.append(modes.astype(np.int64), nothing + _LEAF),
+        np.append(np.array(given.nodes_featureids, np.int64), nothing),
+        np.append(given.nodes_splits, nothing.astype(given.nodes_splits.dtype)),
         *(np.append(each, nothing) for each in following),
-        np.append(np.array(nodes_missing_value_tracks_true or [0] * size, np.int64), nothing),
-        roots=np.array(tree_roots, np.int64),
-        members=_sets(membership_values, np.flatnonzero(nodes_modes == _MEMBER)),
+        np.append(np.array(tracks or [0] * size, np.int64), nothing),
+        roots=np.array(given.tree_roots, np.int64),
+        members=_sets(given.membership_values, np.flatnonzero(modes == _MEMBER)),
         leaves=size + np.arange(leaves),
-        targets=leaf_targetids,
-        weights=leaf_weights,
+        targets=given.leaf_targetids,
+        weights=given.leaf_weights,
     )
-    if any(not 0 <= root < size for root in tree_roots) or (nodes_modes > _MEMBER).any():
-        raise ValueError('there is no node or no mode of that number')
-    scores, _ = ensemble.scores(x, n_targets or 1, _AGGREGATES[aggregate_function])
-    return transformed(scores, TRANSFORMS[post_transform]).astype(x.dtype)
 
 
 def _behind(is_leaf, places, size, leaves):
@@ -191,52 +187,43 @@ def _numbers(attributes, name):
 
 def _of_table(attributes, kind):
     """The ensemble of attributes that name nodes by a tree and a number in it."""
-    ids = [
-        np.array(attributes[f'nodes_{name}'] or [], np.int64)
-        for name in ('treeids', 'nodeids', 'truenodeids', 'falsenodeids')
-    ]
-    trees, numbers, yes, no = ids
-    if len({len(each) for each in ids}) != 1 or not len(trees):
+
+    def integers(name):
+        return np.array(attributes[name] or [], np.int64)
+
+    mode_of = {name: i for i, name in enumerate(_COMPARISONS)} | {'LEAF': _LEAF}
+    modes = np.array([mode_of[name] for name in attributes['nodes_modes'] or []], np.int64)
+    ids = [integers(f'nodes_{name}ids') for name in ('tree', 'node', 'truenode', 'falsenode')]
+    trees, numbers, *following = ids
+    if {len(each) for each in ids} != {len(modes)} or not len(modes):
         raise ValueError('there are no nodes, or their attributes differ in their lengths')
-    mode_of = {name: i for i, name in enumerate(_MODES)} | {'LEAF': _LEAF}
-    size = len(trees)
-    place_of = _Places(trees, numbers)
-    modes = np.array([mode_of[name] for name in attributes['nodes_modes']], np.int64)
-    inner = modes != _LEAF
-    if len(modes) != size:
-        raise ValueError('the attributes of the nodes differ in their lengths')
-    following = [np.zeros(size, np.int64) for _ in range(2)]
-    for to, given in zip(following, (yes, no)):
-        to[inner] = place_of(trees[inner], given[inner])
+    place_of = _finder(trees, numbers)
     _, roots = np.unique(trees, return_index=True)
     return _Ensemble(
         modes,
-        np.array(attributes['nodes_featureids'], np.int64),
+        integers('nodes_featureids'),
         _numbers(attributes, 'nodes_values'),
-        *following,
-        np.array(attributes['nodes_missing_value_tracks_true'] or [0] * size, np.int64),
+        *(np.where(modes != _LEAF, place_of(trees, each), 0) for each in following),
+        np.array(attributes['nodes_missing_value_tracks_true'] or [0] * len(trees), np.int64),
         roots=roots,
         members={},
-        leaves=place_of(
-            *(np.array(attributes[f'{kind}_{i}'], np.int64) for i in ('treeids', 'nodeids'))
-        ),
+        leaves=place_of(*(integers(f'{kind}_{name}') for name in ('treeids', 'nodeids'))),
         targets=attributes[f'{kind}_ids'],
         weights=_numbers(attributes, f'{kind}_weights'),
     )
 
 
-class _Places:
-    """The places of nodes by their tree and number."""
+def _finder(trees, numbers):
+    """A function that gives the places of nodes by their trees and numbers, -1 for none."""
+    places = {key: i for i, key in enumerate(zip(trees.tolist(), numbers.tolist()))}
+    if len(places) < len(trees):
+        raise ValueError('two nodes have one number')
 
-    def __init__(self, trees, numbers):
+    def find(trees, numbers):
         keys = zip(trees.tolist(), numbers.tolist())
-        self._table = {key: i for i, key in enumerate(keys)}
-        if len(self._table) < len(trees):
-            raise ValueError('two nodes have one number')
+        return np.array([places.get(key, -1) for key in keys], np.int64)
 
-    def __call__(self, trees, numbers):
-        keys = zip(trees.tolist(), numbers.tolist())
-        return np.array([self._table.get(key, -1) for key in keys], np.int64)
+    return find
 
 
 @operator('TreeEnsembleRegressor', takes=HOST, domain=ML)
@@ -250,11 +237,9 @@ def tree_ensemble_regressor(x, *, aggregate_function, n_targets, post_transform,
 
 
 @operator('TreeEnsembleClassifier', takes=HOST, domain=ML)
-def tree_ensemble_classifier(
-    x, *, classlabels_int64s, classlabels_strings, post_transform, **attributes
-):
+def tree_ensemble_classifier(x, *, post_transform, **attributes):
     ensemble = _of_table(attributes, 'class')
-    labels = labels_of(classlabels_int64s, classlabels_strings)
+    labels = labels_of(attributes)
     scores, number = ensemble.scores(matrix(x), len(labels), 'SUM')
     base = _numbers(attributes, 'base_values')
     classes = np.unique(ensemble.targets)

@@ -8,31 +8,13 @@ from onnx import numpy_helper
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import operator
-
-# Floats whose largest values stand for all larger ones.
-_SMALL_FLOATS = {
-    np.dtype(getattr(ml_dtypes, name))
-    for name in (
-        'float8_e4m3fn',
-        'float8_e4m3fnuz',
-        'float8_e5m2',
-        'float8_e5m2fnuz',
-        'float4_e2m1fn',
-    )
-}
+from ..registry import operators
 
 
-@operator('Cast', any_dtype=True)
-def cast(x, *, to, saturate, round_mode):
-    return converted(
-        x, dtype_of(to) if isinstance(to, int) else np.dtype(to.lower()), saturate, round_mode
-    )
-
-
-@operator('CastLike', any_dtype=True)
-def cast_like(x, target, *, saturate, round_mode):
-    return converted(x, target.dtype, saturate, round_mode)
+def _cast(x, *, to, saturate, round_mode):
+    # Opset 1 names types by strings.
+    dtype = dtype_of(to) if isinstance(to, int) else np.dtype(to.lower())
+    return converted(x, dtype, saturate, round_mode)
 
 
 def converted(x, dtype, saturate=True, round_mode='up'):
@@ -41,44 +23,38 @@ def converted(x, dtype, saturate=True, round_mode='up'):
         return v.cast(x, dtype)
     x = v.on_host(x)
     if dtype.kind == 'O':
-        return _to_strings(x)
+        return np.array([str(value) for value in x.ravel()], object).reshape(x.shape)
     if x.dtype.kind in 'OSU':
         return _from_strings(x, dtype)
     if dtype.name == 'float8_e8m0fnu':
         x = x.astype(np.float32)
         return numpy_helper.to_float8e8m0(x, bool(saturate), round_mode).astype(dtype)
-    if dtype in _SMALL_FLOATS and saturate:
+    if dtype.name.startswith(('float8', 'float4')) and saturate:
         return _saturated(x, dtype)
-    if _is_int4(dtype):
+    if is_short_integer(dtype):
         return _wrapped(x, dtype)
     if x.dtype.kind == 'V' and dtype.kind in 'iub':
         x = x.astype(np.float64)
     return x.astype(dtype)
 
 
-def _is_int4(dtype):
+def is_short_integer(dtype):
+    """Whether several elements of an integer dtype share a byte."""
     return dtype.name in ('int4', 'uint4', 'int2', 'uint2')
 
 
 def _wrapped(x, dtype):
     """Integers of few bits, of which the lowest bits stay."""
-    if x.dtype.kind not in 'iub' and not _is_int4(x.dtype):
+    if x.dtype.kind not in 'iub' and not is_short_integer(x.dtype):
         x = np.trunc(x.astype(np.float64))
     return x.astype(np.int64).astype(dtype)
 
 
 def _saturated(x, dtype):
-    largest = ml_dtypes.finfo(dtype).max.astype(np.float32)
-    smallest = ml_dtypes.finfo(dtype).min.astype(np.float32)
-    y = x.astype(np.float32)
-    return np.where(np.isnan(y), y, np.clip(y, smallest, largest)).astype(dtype)
-
-
-def _to_strings(x):
-    y = np.empty(x.shape, object)
-    for i, value in enumerate(x.ravel()):
-        y.ravel()[i] = value if isinstance(value, str) else str(value)
-    return y
+    """Small floats, whose largest values stand for all larger ones; NaN stays."""
+    limits = ml_dtypes.finfo(dtype)
+    y = np.clip(x.astype(np.float32), limits.min.astype(np.float32), limits.max.astype(np.float32))
+    return y.astype(dtype)
 
 
 def _from_strings(x, dtype):
@@ -87,6 +63,11 @@ def _from_strings(x, dtype):
     return y.astype(dtype).reshape(x.shape)
 
 
-@operator('BitCast', any_dtype=True)
-def bit_cast(x, *, to):
-    return v.on_host(x).view(dtype_of(to))
+operators(
+    {
+        'Cast': _cast,
+        'CastLike': lambda x, target, **attributes: converted(x, target.dtype, **attributes),
+        'BitCast': lambda x, *, to: v.on_host(x).view(dtype_of(to)),
+    },
+    any_dtype=True,
+)
