@@ -97,3 +97,38 @@ def test_ten_thousand_steps(code):
     print(f'growth of resident memory over the last 9,000 steps: {kib} KiB')
     assert arrays == 0
     assert kib < 512
+
+
+# Products of all filters at once, of a size of its own for each number of channels: 128 MiB together.
+CONVOLUTIONS = """
+import chainerx
+import numpy as np
+
+def resident_mib():
+    with open('/proc/self/statm') as f:
+        return int(f.read().split()[1]) * {} / 2**20
+
+x = chainerx.ones((8, 512, 16, 16), 'float32')
+filters = [chainerx.ones((512, 512, 3, 3), 'float32')[:n, :n] for n in range(256, 513, 64)]
+copies = [chainerx.array(w) for w in filters]
+inputs = [chainerx.array(x[:, :len(w)]) for w in filters]
+outputs = [chainerx.ones_like(a) for a in inputs]
+del filters
+chainerx.get_device('native:0').free_unused_blocks()
+before = resident_mib()
+for _ in range(2):
+    for a, w in zip(inputs, copies):
+        chainerx.conv(a, w, pad=1)
+kept = resident_mib() - before
+chainerx.get_device('native:0').free_unused_blocks()
+print(kept, resident_mib() - before)
+"""
+
+
+@pytest.mark.measures_memory
+@pytest.mark.skipif(not os.path.exists('/proc/self/statm'), reason='needs /proc')
+def test_convolutions_of_many_sizes_share_scratch_memory():
+    code = CONVOLUTIONS.format(os.sysconf('SC_PAGE_SIZE'))
+    kept, rest = map(float, run_python(code, CHAINERX_NUM_THREADS='1').stdout.split())
+    assert kept < 75
+    assert rest < 15

@@ -341,3 +341,29 @@ def test_loading_of_cupy(tmp_path, version, available, env, code):
         'PYTHONPATH': os.pathsep.join(paths),
     }
     run_python(code, options=['-W', 'error'], **env)
+
+
+def test_variables_of_the_first_caller_end(tmp_path):
+    # The errors that tell why a package is absent are kept, but not the frames that they passed.
+    (tmp_path / 'cupy.py').write_text(
+        'try: import no_such_library\n'
+        'except ImportError as error: raise ImportError("cannot be used") from error\n'
+    )
+    code = """
+import gc, weakref
+
+class Data: pass
+
+def first_use():
+    data = Data()
+    import chainer
+    chainer.Parameter(0, (1,))
+    assert 'cannot be used' in str(chainer.backends.cuda._resolution_error)
+    return weakref.ref(data)
+
+data = first_use()
+gc.collect()
+assert data() is None
+"""
+    env = {'CHAINERX_PATH': '', 'PYTHONPATH': os.pathsep.join([str(tmp_path), *sys.path])}
+    run_python(code, options=['-W', 'error'], **env)

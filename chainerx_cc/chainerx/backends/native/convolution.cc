@@ -135,7 +135,7 @@ public:
     }
 
 private:
-    std::optional<Scratch<T>> packed_;
+    std::optional<Buffer<T>> packed_;
 };
 
 std::unique_ptr<PackedFilters> PackFilters(const Array& w, int64_t groups) {

@@ -60,8 +60,8 @@ constexpr const char* kFreeUnusedBlocks = R"(
 Waits for the device and gives memory that is kept for new arrays back to the driver or the operating system, so that
 other programs can use it.
 
-Devices of the native backend share what they keep, but for small blocks, which each thread keeps. Devices that keep
-none do nothing.
+Devices of the native backend share what they keep, but for small blocks, which each thread keeps, and one block for the
+scratch memory of kernels in each thread, which goes, too, if no kernel uses it. Devices that keep none do nothing.
 
 >>> chainerx.get_device('native:0').free_unused_blocks()
 )";

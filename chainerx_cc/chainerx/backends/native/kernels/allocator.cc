@@ -10,6 +10,7 @@
 #ifdef __linux__
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -32,6 +33,7 @@ constexpr int kStepBits = 3;
 constexpr size_t kLinearLimit = kAlignment << kStepBits;  // 512
 constexpr int kNumClasses = 8 + 8 * 40;
 constexpr size_t kMaxSmall = size_t{1} << 16;
+constexpr size_t kMaxBytes = size_t{1} << 47;
 constexpr int kNumSmallClasses = 8 + 8 * 7;  // classes up to kMaxSmall
 
 inline int SizeClass(size_t bytes) {
@@ -79,9 +81,26 @@ void* SystemAllocate(size_t bytes, size_t used) {
     return ptr;
 }
 
+// Frees a block whose pages go at once: blocks that grow step by step would leave holes that stay in memory.
+void SystemFree(void* ptr, [[maybe_unused]] size_t bytes) noexcept {
+#ifdef __linux__
+    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto begin = (reinterpret_cast<uintptr_t>(ptr) + page - 1) & ~(page - 1);
+    auto end = (reinterpret_cast<uintptr_t>(ptr) + bytes) & ~(page - 1);
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+    std::free(ptr);
+}
+
 // A cached block holds the link of its free list in its first bytes.
 struct Block {
     Block* next;
+};
+
+// Heads a block of scratch memory of so many bytes.
+struct alignas(kAlignment) ScratchBlock {
+    size_t bytes;
+    char* data() { return reinterpret_cast<char*>(this + 1); }
 };
 
 // Counters are written by their owner only and read by anyone.
@@ -89,11 +108,22 @@ inline void Add(std::atomic<int64_t>& counter, int64_t value) {
     counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
+// The scratch memory of a thread: a stack in one block. What does not fit has a block of its own, and when the stack is
+// empty again, a block of the size of all takes the place of the one that was too small.
+struct ScratchStack {
+    std::atomic<ScratchBlock*> idle{nullptr};  // of an empty stack: whoever takes the block owns it
+    ScratchBlock* block{nullptr};              // of another
+    size_t top{0};
+    size_t live{0};  // bytes, also of what does not fit
+    size_t most{0};  // of them since the stack was empty
+};
+
 struct ThreadCache {
     Block* heads[kNumSmallClasses] = {};
     int32_t counts[kNumSmallClasses] = {};
     std::atomic<int64_t> allocated{0};  // bytes; negative where blocks of other threads are freed
     std::atomic<int64_t> cached{0};
+    ScratchStack scratch;
     ThreadCache* next = nullptr;
     ThreadCache* previous = nullptr;
 };
@@ -122,6 +152,10 @@ public:
                 return block;
             }
         }
+        return AllocateUncached(bytes, used);
+    }
+
+    void* AllocateUncached(size_t bytes, size_t used) {
         if (void* ptr = SystemAllocate(bytes, used)) {
             return ptr;
         }
@@ -147,10 +181,7 @@ public:
         auto bytes = static_cast<int64_t>(ClassBytes(size_class));
         {
             std::lock_guard<std::mutex> lock{mutex_};
-            // Beyond a fixed allowance, cache no more bytes than are in use, so that the cache at most doubles the
-            // footprint.
-            int64_t limit = std::max(kCacheAllowance, large_allocated_.load(std::memory_order_relaxed));
-            if (CHAINERX_CACHE_BLOCKS && cached_ + bytes <= limit) {
+            if (CHAINERX_CACHE_BLOCKS && cached_ + bytes <= CacheLimit()) {
                 auto* block = static_cast<Block*>(ptr);
                 block->next = heads_[size_class];
                 heads_[size_class] = block;
@@ -161,10 +192,28 @@ public:
         std::free(ptr);
     }
 
+    ScratchBlock* AllocateScratch(size_t bytes) {
+        bytes += sizeof(ScratchBlock);
+        auto* block = new (AllocateUncached(bytes, bytes)) ScratchBlock{bytes};
+        scratch_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+        return block;
+    }
+
+    void FreeScratch(ScratchBlock* block) noexcept {
+        if (block == nullptr) return;
+        scratch_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+        SystemFree(block, block->bytes);
+    }
+
+    bool KeepsScratch() const { return scratch_.load(std::memory_order_relaxed) <= CacheLimit(); }
+
     void Release() noexcept {
         Block* released[kNumClasses];
         {
             std::lock_guard<std::mutex> lock{mutex_};
+            for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
+                FreeScratch(cache->scratch.idle.exchange(nullptr));
+            }
             std::copy(heads_, heads_ + kNumClasses, released);
             std::fill(heads_, heads_ + kNumClasses, nullptr);
             cached_ = 0;
@@ -212,7 +261,7 @@ public:
 
     int64_t CachedBytes() {
         std::lock_guard<std::mutex> lock{mutex_};
-        int64_t total = cached_;
+        int64_t total = cached_ + scratch_.load();
         for (ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
             total += cache->cached.load(std::memory_order_relaxed);
         }
@@ -222,10 +271,14 @@ public:
 private:
     static constexpr int64_t kCacheAllowance = int64_t{256} << 20;
 
+    // Beyond a fixed allowance, no more bytes than are in use, so that a cache at most doubles the footprint.
+    int64_t CacheLimit() const { return std::max(kCacheAllowance, large_allocated_.load(std::memory_order_relaxed)); }
+
     std::mutex mutex_;
     Block* heads_[kNumClasses] = {};
     int64_t cached_{0};
     std::atomic<int64_t> large_allocated_{0};
+    std::atomic<int64_t> scratch_{0};
     int64_t small_allocated_of_ended_threads_{0};
     ThreadCache* caches_{nullptr};
 };
@@ -256,6 +309,7 @@ struct ThreadCacheOwner {
         for (int size_class = 0; size_class < kNumSmallClasses; ++size_class) {
             FlushThreadCache(*cache, size_class, 0);
         }
+        Central::Get().FreeScratch(cache->scratch.idle.exchange(nullptr));
         Central::Get().Unregister(cache);
         delete cache;
     }
@@ -285,11 +339,42 @@ void* AllocateSmallSlow(int size_class) {
     return ptr;
 }
 
+// Takes the block of an empty stack, for `bytes` at least.
+void TakeScratch(ScratchStack& stack, size_t bytes) {
+    stack.block = nullptr;
+    stack.top = stack.most = 0;
+    ScratchBlock* block = stack.idle.exchange(nullptr, std::memory_order_acquire);
+    if (block == nullptr || block->bytes < sizeof(ScratchBlock) + bytes) {
+        Central::Get().FreeScratch(block);
+        block = Central::Get().AllocateScratch(bytes);
+    }
+    stack.block = block;
+}
+
+// Keeps the block of a stack that is empty now. A new one takes no memory until it is used.
+void KeepScratch(ScratchStack& stack) noexcept {
+    ScratchBlock* block = stack.block;
+    try {
+        if (block->bytes < sizeof(ScratchBlock) + stack.most) {
+            Central::Get().FreeScratch(block);
+            block = nullptr;
+            block = Central::Get().AllocateScratch(stack.most);
+        }
+    } catch (const OutOfMemory&) {
+        return;  // the next use tries again
+    }
+    if (Central::Get().KeepsScratch()) {
+        stack.idle.store(block, std::memory_order_release);
+    } else {
+        Central::Get().FreeScratch(block);
+    }
+}
+
 }  // namespace
 
 void* Allocate(size_t bytes) {
     if (bytes > kMaxSmall) {
-        if (bytes > (size_t{1} << 47)) {
+        if (bytes > kMaxBytes) {
             throw OutOfMemory{bytes};
         }
         return Central::Get().AllocateLarge(SizeClass(bytes), bytes);
@@ -339,6 +424,40 @@ void Free(void* ptr, size_t bytes) noexcept {
     if (count > kMaxCount || count * size > kMaxListBytes) {
         FlushThreadCache(*cache, size_class, count / 2);
     }
+}
+
+void* AllocateScratch(size_t bytes) {
+    if (bytes <= kMaxSmall || bytes > kMaxBytes) return Allocate(bytes);
+    ThreadCache* cache = t_cache != nullptr ? t_cache : MakeThreadCache();
+    if (cache == nullptr) return Allocate(bytes);
+    ScratchStack& stack = cache->scratch;
+    bytes = (bytes + kAlignment - 1) & ~(kAlignment - 1);
+    if (stack.live == 0) TakeScratch(stack, bytes);
+    char* data = stack.block->data() + stack.top;
+    if (sizeof(ScratchBlock) + stack.top + bytes <= stack.block->bytes) {
+        stack.top += bytes;
+    } else {
+        data = Central::Get().AllocateScratch(bytes)->data();
+    }
+    stack.live += bytes;
+    stack.most = std::max(stack.most, stack.live);
+    return data;
+}
+
+void FreeScratch(void* ptr, size_t bytes) noexcept {
+    ThreadCache* cache = t_cache;
+    if (bytes <= kMaxSmall || cache == nullptr) return Free(ptr, bytes);
+    ScratchStack& stack = cache->scratch;
+    bytes = (bytes + kAlignment - 1) & ~(kAlignment - 1);
+    auto* data = static_cast<char*>(ptr);
+    size_t end = static_cast<size_t>(data - stack.block->data()) + bytes;
+    if (end == stack.top) {
+        stack.top -= bytes;
+    } else if (end > stack.top) {
+        Central::Get().FreeScratch(reinterpret_cast<ScratchBlock*>(data) - 1);
+    }  // else one below others
+    stack.live -= bytes;
+    if (stack.live == 0) KeepScratch(stack);
 }
 
 void ReleaseCachedMemory() noexcept {

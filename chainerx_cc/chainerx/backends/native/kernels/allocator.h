@@ -13,28 +13,38 @@ namespace chainerx::native {
 void* Allocate(size_t bytes);
 void Free(void* ptr, size_t bytes) noexcept;
 
-// Returns cached blocks (the shared ones and those of the calling thread) to the system.
+// Returns cached blocks (the shared ones, those of the calling thread and scratch memory that no thread uses) to the
+// system.
 void ReleaseCachedMemory() noexcept;
 
-// Bytes in allocated blocks, and bytes kept for reuse, of all threads.
+// The same for memory that goes at the end of a scope, on the same thread. Large ones are parts of one block of the
+// thread, which is kept: kernels of all sizes share it, where each size would keep a block of its own.
+void* AllocateScratch(size_t bytes);
+void FreeScratch(void* ptr, size_t bytes) noexcept;
+
+// Bytes in allocated blocks, and bytes kept for reuse, of all threads. Large scratch memory is of the latter.
 int64_t AllocatedBytes();
 int64_t CachedBytes();
 
-// A block that lives as long as a scope, for scratch space of kernels. Its members are always inlined because sources
-// compiled for several instruction sets use it (see isa.h).
-template <class T>
-class Scratch {
+// Uninitialized elements of an object, such as packed weights. Members of this and the next class are always inlined
+// because sources compiled for several instruction sets use them (see isa.h).
+template <class T, void* (*kAllocate)(size_t) = &Allocate, void (*kFree)(void*, size_t) noexcept = &Free>
+class Buffer {
 public:
-    CHAINERX_INLINE explicit Scratch(int64_t count)
-        : bytes_{static_cast<size_t>(count) * sizeof(T)}, data_{static_cast<T*>(Allocate(bytes_))} {}
-    CHAINERX_INLINE ~Scratch() { Free(data_, bytes_); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
+    CHAINERX_INLINE explicit Buffer(int64_t count)
+        : bytes_{static_cast<size_t>(count) * sizeof(T)}, data_{static_cast<T*>(kAllocate(bytes_))} {}
+    CHAINERX_INLINE ~Buffer() { kFree(data_, bytes_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
     CHAINERX_INLINE T* data() const { return data_; }
 
 private:
     size_t bytes_;
     T* data_;
 };
+
+// Those of a scope, for scratch space of kernels.
+template <class T>
+using Scratch = Buffer<T, &AllocateScratch, &FreeScratch>;
 
 }  // namespace chainerx::native

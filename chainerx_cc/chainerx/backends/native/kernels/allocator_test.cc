@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <future>
 #include <new>
 #include <random>
 #include <thread>
@@ -105,6 +107,122 @@ TEST(AllocatorTest, CacheIsBounded) {
     }
     EXPECT_LE(CachedBytes(), int64_t{420} << 20);
     ReleaseCachedMemory();
+}
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+int64_t HeldBytes() { return AllocatedBytes() + CachedBytes(); }
+
+// Kernels of many sizes, one after the other, which use up to three pieces at a time.
+TEST(ScratchTest, SizesShareOneBlock) {
+    ReleaseCachedMemory();
+    int64_t before = HeldBytes();
+    for (size_t size = 1; size <= 16; ++size) {
+        Scratch<char> first{static_cast<int64_t>(size * kMiB)};
+        Scratch<char> second{static_cast<int64_t>(size * kMiB / 2)};
+        Scratch<char> third{100};
+        std::memset(first.data(), 1, size * kMiB);
+        std::memset(second.data(), 2, size * kMiB / 2);
+        EXPECT_EQ(first.data()[size * kMiB - 1], 1);
+    }
+#ifndef __SANITIZE_ADDRESS__
+    EXPECT_GE(HeldBytes() - before, static_cast<int64_t>(24 * kMiB));
+#endif
+    EXPECT_LT(HeldBytes() - before, static_cast<int64_t>(25 * kMiB));
+    ReleaseCachedMemory();
+    EXPECT_LE(HeldBytes(), before);
+}
+
+// A kernel that calls another one, which needs more than all before.
+void UseNested(int depth, unsigned char mark) {
+    int64_t count = (int64_t{100} << 10) << depth;
+    Scratch<unsigned char> mine{count};
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(mine.data()) % 64, 0U);
+    std::memset(mine.data(), mark, static_cast<size_t>(count));
+    if (depth < 4) {
+        UseNested(depth + 1, static_cast<unsigned char>(mark + 1));
+        UseNested(depth + 1, static_cast<unsigned char>(mark + 2));
+    }
+    for (int64_t i = 0; i < count; i += 61) ASSERT_EQ(mine.data()[i], mark);
+}
+
+TEST(ScratchTest, Nested) {
+    int64_t before = AllocatedBytes();
+    UseNested(0, 1);
+    UseNested(0, 100);  // now in one block
+    EXPECT_EQ(AllocatedBytes(), before);
+    ReleaseCachedMemory();
+}
+
+TEST(ScratchTest, NestedInManyThreads) {
+    std::vector<std::thread> threads;
+    std::atomic<bool> has_ended{false};
+    threads.emplace_back([&] {
+        while (!has_ended) ReleaseCachedMemory();
+    });
+    for (unsigned char mark = 0; mark < 4; ++mark) threads.emplace_back([mark] { UseNested(0, mark); });
+    for (size_t i = 1; i < threads.size(); ++i) threads[i].join();
+    has_ended = true;
+    threads[0].join();
+    ReleaseCachedMemory();
+    EXPECT_EQ(CachedBytes(), 0);
+}
+
+// Pieces may end in another order, on the same thread.
+TEST(ScratchTest, AnyOrder) {
+    std::mt19937 random{3};
+    std::vector<Held> held;
+    for (int i = 0; i < 2000; ++i) {
+        if (held.size() < 8 && random() % 2 == 0) {
+            size_t bytes = random() % kMiB;
+            auto* data = static_cast<unsigned char*>(AllocateScratch(bytes));
+            auto mark = static_cast<unsigned char>(random());
+            std::memset(data, mark, bytes);
+            held.push_back({data, bytes, mark});
+        } else if (!held.empty()) {
+            size_t which = random() % held.size();
+            Held block = held[which];
+            held.erase(held.begin() + static_cast<int64_t>(which));
+            for (size_t j = 0; j < block.bytes; j += 97) ASSERT_EQ(block.data[j], block.mark);
+            FreeScratch(block.data, block.bytes);
+        }
+    }
+    for (const Held& block : held) FreeScratch(block.data, block.bytes);
+    ReleaseCachedMemory();
+}
+
+TEST(ScratchTest, ReleaseTakesThatOfOtherThreads) {
+    std::promise<void> used;
+    std::promise<void> released;
+    std::thread thread{[&] {
+        Scratch<char>{int64_t{8} << 20};
+        used.set_value();
+        released.get_future().wait();
+        UseNested(0, 7);  // and the thread goes on
+    }};
+    used.get_future().wait();
+    ReleaseCachedMemory();
+    EXPECT_EQ(CachedBytes(), 0);
+    released.set_value();
+    thread.join();
+    EXPECT_EQ(CachedBytes(), 0);  // what a thread keeps ends with it
+}
+
+TEST(ScratchTest, OutOfMemory) {
+    for (size_t bytes : {size_t{1} << 46, ~size_t{0}}) {
+        EXPECT_THROW(AllocateScratch(bytes), std::bad_alloc);
+        Scratch<char> outer{int64_t{1} << 20};
+        EXPECT_THROW(AllocateScratch(bytes), std::bad_alloc);
+        UseNested(2, 9);
+    }
+    ReleaseCachedMemory();
+    EXPECT_EQ(CachedBytes(), 0);
+}
+
+TEST(ScratchTest, NoMoreThanTheAllowanceIsKept) {
+    ReleaseCachedMemory();
+    for (int i = 0; i < 2; ++i) Scratch<char>{int64_t{300} << 20};
+    EXPECT_LT(CachedBytes(), int64_t{256} << 20);
 }
 
 TEST(AllocatorTest, OutOfMemory) {

@@ -63,6 +63,8 @@ void BenchAllocator() {
         char name[80];
         std::snprintf(name, sizeof(name), "allocate+free %zu", bytes);
         Bench(name, [&] { Free(Allocate(bytes), bytes); });
+        std::snprintf(name, sizeof(name), "scratch of %zu", bytes);
+        Bench(name, [&] { FreeScratch(AllocateScratch(bytes), bytes); });
     }
 }
 

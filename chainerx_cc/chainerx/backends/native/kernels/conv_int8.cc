@@ -24,7 +24,7 @@ PackedInt8Conv::PackedInt8Conv(const ConvShape& shape, const void* w, bool is_si
     } else {
         PackInt8Weights(shape, static_cast<const uint8_t*>(w), packed_.data(), sums_.data());
     }
-    Scratch<int32_t>& all = zeros_.emplace(channels_);
+    Buffer<int32_t>& all = zeros_.emplace(channels_);
     for (int64_t i = 0; i < channels_; ++i) {
         all.data()[i] = (zeros != nullptr ? zeros[is_per_channel ? i : 0] : 0) - (is_signed ? 0 : 128);
     }

@@ -61,9 +61,9 @@ public:
 private:
     int64_t inner_;  // weights of a channel of the output
     int64_t channels_;
-    Scratch<int8_t> packed_;
-    Scratch<int32_t> sums_;
-    std::optional<Scratch<int32_t>> zeros_;
+    Buffer<int8_t> packed_;
+    Buffer<int32_t> sums_;
+    std::optional<Buffer<int32_t>> zeros_;
 };
 
 }  // namespace chainerx::native

@@ -68,9 +68,9 @@ public:
 private:
     BlockShape shape_;
     int64_t columns_;
-    Scratch<uint32_t> words_;
-    Scratch<float> scales_;
-    std::optional<Scratch<int8_t>> zeros_;
+    Buffer<uint32_t> words_;
+    Buffer<float> scales_;
+    std::optional<Buffer<int8_t>> zeros_;
 };
 
 }  // namespace chainerx::native

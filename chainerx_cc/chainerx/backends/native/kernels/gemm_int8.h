@@ -92,9 +92,9 @@ private:
     int64_t k_;
     int64_t n_;
     Int8Layout layout_;
-    Scratch<int8_t> packed_;
-    Scratch<int32_t> sums_;
-    std::optional<Scratch<int32_t>> zeros_;
+    Buffer<int8_t> packed_;
+    Buffer<int32_t> sums_;
+    std::optional<Buffer<int32_t>> zeros_;
 };
 
 }  // namespace chainerx::native

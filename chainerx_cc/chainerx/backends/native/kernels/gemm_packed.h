@@ -46,7 +46,7 @@ private:
 
     int64_t k_;
     int64_t n_;
-    Scratch<T> packed_;
+    Buffer<T> packed_;
 };
 
 }  // namespace chainerx::native
