@@ -157,9 +157,9 @@ def main():
     rows = []
     for (name, dtype), pair in pairs.items():
         step, measured = pair.results()
-        bucket_bytes = {'bucket_bytes': None} if args.engine == 'chainerx' else {}
+        options: dict[str, Any] = {'bucket_bytes': None} if args.engine == 'chainerx' else {}
         predict = functools.partial(
-            chainermn.simulate, step, cluster, sharded=args.sharded, **bucket_bytes
+            chainermn.simulate, step, cluster, sharded=args.sharded, **options
         )
         rows.append(describe(f'`{name}`, {dtype}', predict(allreduce_grad_dtype=dtype), measured))
     if comm.rank == 0:

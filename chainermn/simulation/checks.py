@@ -28,12 +28,13 @@ def check_number(name: str, value: object, is_positive: bool = False) -> None:
         raise ValueError(f'{name} must be {kind} finite number, not {value!r}')
 
 
-def check_count(name: str, value: object) -> None:
-    """Raises an error unless a value is an integer of at least 1.
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raises an error unless a value is an integer that is large enough.
 
     Args:
         name: Name of the argument.
         value: Its value.
+        least: The least that it may be.
 
     Raises:
         TypeError: If it is no integer.
@@ -42,5 +43,5 @@ def check_count(name: str, value: object) -> None:
     """
     if not isinstance(value, numbers.Integral):
         raise TypeError(f'{name} must be an integer, not {value!r}')
-    if value < 1:
-        raise ValueError(f'{name} must be at least 1, not {value!r}')
+    if value < least:
+        raise ValueError(f'{name} must be at least {least}, not {value!r}')

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chainermn import means
 from chainermn.optimizers import BUCKET_BYTES
 from chainermn.simulation.algorithms import ALGORITHMS, Bucket, Phase, exchange_parts
-from chainermn.simulation.checks import check_number
+from chainermn.simulation.checks import check_count
 from chainermn.simulation.cluster import Cluster
 from chainermn.simulation.step import Step
 
@@ -93,7 +93,7 @@ def simulate(
         Prediction: Seconds of the parts of the step.
 
     Raises:
-        TypeError: If ``step`` or ``cluster`` is something else, or ``bucket_bytes`` is no number.
+        TypeError: If ``step`` or ``cluster`` is something else, or ``bucket_bytes`` is no integer.
         ValueError: If ``algorithm`` or ``allreduce_grad_dtype`` is unknown, or ``bucket_bytes``
             negative.
 
@@ -138,11 +138,11 @@ def _check(
         names = ', '.join(map(str, _SENT))
         raise ValueError(f'allreduce_grad_dtype must be one of {names}, not {dtype!r}')
     if bucket_bytes is not None:
-        check_number('bucket_bytes', bucket_bytes)
+        check_count('bucket_bytes', bucket_bytes, least=0)
 
 
 def _run_backward(
-    rank: _Rank, step: Step, algorithm: str, bucket_bytes: float | None, sent: float
+    rank: _Rank, step: Step, algorithm: str, bucket_bytes: int | None, sent: float
 ) -> None:
     groups = _group(step.gradients, bucket_bytes)
     lasts = [numbers[-1] for numbers in groups]
@@ -163,7 +163,7 @@ def _run_backward(
     rank.wait()
 
 
-def _group(gradients: Sequence[float], bucket_bytes: float | None) -> list[list[int]]:
+def _group(gradients: Sequence[int], bucket_bytes: int | None) -> list[list[int]]:
     if bucket_bytes is None:
         return [list(range(len(gradients)))] if gradients else []
     return means.group(gradients, [None] * len(gradients), bucket_bytes)

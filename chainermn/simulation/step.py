@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from chainermn.simulation.checks import check_number
+from chainermn.simulation.checks import check_count, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Step:
             complete. By default, backward takes time in proportion to the bytes.
 
     Raises:
-        TypeError: If a time or size is no number.
+        TypeError: If a time is no number, or a size no integer.
         ValueError: If one is negative or not finite, or ``ready`` has another length than
             ``gradients``, decreases, or goes beyond ``backward``.
 
@@ -42,14 +42,14 @@ class Step:
     forward: float
     backward: float
     update: float
-    gradients: Sequence[float]
+    gradients: Sequence[int]
     ready: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         for name in 'forward', 'backward', 'update':
             check_number(name, getattr(self, name))
         for i, n_bytes in enumerate(self.gradients):
-            check_number(f'gradients[{i}]', n_bytes)
+            check_count(f'gradients[{i}]', n_bytes, least=0)
         ready = self._in_proportion() if self.ready is None else self.ready
         object.__setattr__(self, 'gradients', tuple(self.gradients))
         object.__setattr__(self, 'ready', tuple(ready))

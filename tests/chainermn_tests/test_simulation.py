@@ -175,6 +175,7 @@ TWO = Cluster(2, 1, FREE, FREE)
         (lambda: Cluster(2, 1, FREE), ValueError, 'network must be .* there are 2 hosts'),
         (lambda: Step(0, -1, 0, []), ValueError, 'backward must be'),
         (lambda: Step(0, 1, 0, [1, -1]), ValueError, r'gradients\[1\] must be'),
+        (lambda: Step(0, 1, 0, [1.5]), TypeError, r'gradients\[0\] must be an integer, not 1.5'),
         (lambda: Step(0, 1, 0, [1], [0, 1]), ValueError, 'ready must have .* of 1 .* not 2'),
         (lambda: Step(0, 1, 0, [1], [2]), ValueError, r'ready\[0\] must be from 0 to 1'),
         (lambda: Step(0, 1, 0, [1, 1], [1, 0.5]), ValueError, r'ready\[1\] must be from 1'),
@@ -198,7 +199,7 @@ TWO = Cluster(2, 1, FREE, FREE)
         (
             lambda: chainermn.simulate(GOOD, TWO, bucket_bytes='4MB'),
             TypeError,
-            "bucket_bytes must be a number, not '4MB'",
+            "bucket_bytes must be an integer, not '4MB'",
         ),
     ],
 )
