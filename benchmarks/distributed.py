@@ -74,14 +74,14 @@ def parse():
 
 
 def start(args):
-    """Runs this script on the ranks; returns the exit status."""
+    """Runs the script of this process on the ranks; returns the exit status."""
     from chainermn import run
 
     command, hosts = [run.find_mpiexec()], []
     if args.rate:
         two_hosts = os.path.join(ROOT, 'tools', 'two_hosts.py')
         command = [sys.executable, two_hosts, '--rate', args.rate, *command]
-        hosts = ['-hosts', 'left,right', '-ppn', '1']
+        hosts = ['-hosts', 'left,right', '-ppn', str(args.ranks // 2)]
     program = [sys.executable, *sys.argv, '--on-ranks']
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(args.threads))}
     if not args.rate:

@@ -25,6 +25,7 @@ from chainermn import (
     means as means,
     nccl as nccl,
     optimizers as optimizers,
+    simulation as simulation,
 )
 from chainermn.communicators import (
     CommunicatorBase as CommunicatorBase,
@@ -45,5 +46,6 @@ from chainermn.links import (
     shard_parameters as shard_parameters,
 )
 from chainermn.optimizers import create_multi_node_optimizer as create_multi_node_optimizer
+from chainermn.simulation import simulate as simulate
 
 global_except_hook._add_if_forced()

@@ -12,7 +12,7 @@ collect_ignore.append('project/chainerx_recipes.rst')
 if not chainerx.is_available():
     collect_ignore += ['chainerx.rst', 'from_pytorch.rst', 'one_step.rst']
 if mpi.reason_to_skip():
-    collect_ignore.append('guides/chainermn.rst')
+    collect_ignore += ['guides/chainermn.rst', 'guides/scaling.rst']
 if not all(map(importlib.util.find_spec, ('onnx', 'onnxruntime'))):
     collect_ignore.append('guides/onnx_export.rst')
 if importlib.util.find_spec('onnx') is None:

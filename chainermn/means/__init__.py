@@ -21,7 +21,11 @@ generator, :func:`~chainermn.means.kernels.mean` and ``Bucket.unpack``.
 
 from __future__ import annotations
 
-from chainermn.means.buckets import Bucket as Bucket
+from chainermn.means.buckets import (
+    ALONE as ALONE,
+    Bucket as Bucket,
+    group as group,
+)
 from chainermn.means.gpu import (
     CudaAware as CudaAware,
     OverHost as OverHost,

@@ -20,6 +20,36 @@ if TYPE_CHECKING:
 
 #: Bytes of an array on the host that travels alone: the copy to join it costs more than a message.
 ALONE = 1 << 18
+# A last group of fewer bytes completes soon after the previous one, so its own messages do not pay.
+_SMALL = 1 << 16
+
+
+def group(sizes: Sequence[int], dtypes: Sequence[object], least: int) -> list[list[int]]:
+    """Groups gradients that backward sends together.
+
+    Large groups need fewer messages; small ones start earlier in backward.
+
+    Args:
+        sizes: Bytes of the gradients, in the order in which backward completes them.
+        dtypes: Their dtypes. Gradients are joined in one dtype, so another one starts a group.
+        least: Bytes after which a group is full.
+
+    Returns:
+        Numbers of the gradients of each group.
+
+    """
+    groups: list[list[int]] = []
+    total = 0
+    for i, (size, dtype) in enumerate(zip(sizes, dtypes)):
+        if not groups or total >= least or dtype != dtypes[i - 1]:
+            groups.append([])
+            total = 0
+        groups[-1].append(i)
+        total += size
+    if len(groups) > 1 and total < _SMALL:
+        rest = groups.pop()
+        groups[-1] += rest
+    return groups
 
 
 def bounds_of(size: int, n_ranks: int) -> list[int]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     #: if only :meth:`Pending.wait` may take this step.
     Steps = Iterator[Sequence[Any] | None]
 
-# Bytes of a message. With longer ones, the two directions of a connection take turns.
-_PIECE = 1 << 18
+#: Bytes of a message. With longer ones, the two directions of a connection take turns.
+PIECE = 1 << 18
 # MPI guarantees tags up to 32767. Each mean has two of its own, so that many can be pending.
 _LAST_TAG = 32766
 _SIGNAL = numpy.zeros(1, numpy.uint8)
@@ -69,8 +69,8 @@ class Channel:
         for call, arrays in (self.mpi_comm.Irecv, incoming), (self.mpi_comm.Isend, outgoing):
             for i, array in arrays.items():
                 data = array.view(numpy.uint8)
-                for start in range(0, data.size, _PIECE):
-                    requests.append(call(data[start : start + _PIECE], i, tag))
+                for start in range(0, data.size, PIECE):
+                    requests.append(call(data[start : start + PIECE], i, tag))
         return requests
 
     def signal(self, tag: int, dests: Iterable[int], sources: Iterable[int]) -> list[Any]:

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from chainer.variable import Parameter, Variable
 
 
-# A last group of fewer bytes completes soon after the previous one, so its own messages do not pay.
-_SMALL = 1 << 16
-
-
 class Overlap:
     """Context in which a backward starts to send the gradients that are complete.
 
@@ -138,17 +134,6 @@ class Overlap:
         return self._group([params[name] for name in order if params[name].requires_grad])
 
     def _group(self, params: list[Parameter]) -> list[list[Parameter]]:
-        # Large groups need fewer messages; small ones start earlier in backward.
-        groups: list[list[Parameter]] = []
-        size = 0
-        for param in params:
-            # Gradients are joined in one dtype, so another dtype starts another group.
-            if not groups or size >= self._bucket_bytes or param.dtype != groups[-1][-1].dtype:
-                groups.append([])
-                size = 0
-            groups[-1].append(param)
-            size += param.array.nbytes
-        if len(groups) > 1 and size < _SMALL:
-            rest = groups.pop()
-            groups[-1] += rest
-        return groups
+        sizes = [param.array.nbytes for param in params]
+        groups = means.group(sizes, [param.dtype for param in params], self._bucket_bytes)
+        return [[params[i] for i in numbers] for numbers in groups]

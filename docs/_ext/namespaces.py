@@ -59,6 +59,7 @@ GROUPS = {
         'chainermn.means',
         'chainermn.global_except_hook',
         'chainermn.run',
+        'chainermn.simulation',
         'chainermn.testing',
     ],
     'ONNX and Caffe': [

@@ -29,6 +29,7 @@ COMMANDS = [
     'precision_losses.py --seeds 1 --steps 1 --copies 1',
     'shapes.py --counts 2 --repeats 1',
     'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
+    'simulate.py mlp-tiny --rounds 1 --steps 1',
     'pipeline.py --batch 4 --micro-batches 2 --units 2 --rounds 1',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
 ]
@@ -57,7 +58,7 @@ def test_every_script_is_here():
 def test_benchmark(command, tmp_path):
     if find_spec('torch') is None or not chainerx.is_available():
         pytest.skip('needs PyTorch and the compiled ChainerX core')
-    if command.startswith(('distributed', 'pipeline')) and (
+    if command.startswith(('distributed', 'pipeline', 'simulate')) and (
         mpi.reason_to_skip() or mpi.mpiexec() is None
     ):
         pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')

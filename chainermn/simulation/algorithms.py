@@ -1,0 +1,176 @@
+"""How the mean of a bucket travels: phases of computing, followed by messages."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from chainermn.means.transport import PIECE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from chainermn.simulation.cluster import Cluster
+
+# What a byte moves in memory that travels between two ranks of a host: the sender copies it to
+# memory that both share, and the receiver out of it.
+_MOVED = 4
+
+
+class Bucket(NamedTuple):
+    """Gradients that are sent together.
+
+    Attributes:
+        n_bytes: Their size.
+        sent_bytes: Their size in messages, which is half of it with 16-bit numbers.
+        is_joined: Whether they are copied to be sent, and back.
+
+    """
+
+    n_bytes: float
+    sent_bytes: float
+    is_joined: bool
+
+
+class Phase(NamedTuple):
+    """What each rank computes, and the messages that it then sends and waits for.
+
+    Attributes:
+        seconds: Time of the rank for copies, additions and calls.
+        latency: Seconds until empty messages arrive.
+        network_bytes: Bytes that the network card of each host sends, and receives.
+        messages: Number of messages that the rank sends.
+
+    """
+
+    seconds: float
+    latency: float = 0.0
+    network_bytes: float = 0.0
+    messages: int = 0
+
+
+def _exchange(cluster: Cluster, n_bytes: float, moved: float) -> Phase:
+    """Each rank sends each other one a part of an array, all at once.
+
+    Args:
+        cluster: Cluster.
+        n_bytes: Bytes of the array in messages, of which a part has its share.
+        moved: Bytes that the ranks of a host move in memory before.
+
+    """
+    memory, network = cluster.memory, cluster.network
+    n_here = cluster.ranks_per_host
+    n_there = cluster.size - n_here
+    part = n_bytes / cluster.size
+    pieces = math.ceil(part / PIECE)
+    moved += _MOVED * n_here * (n_here - 1) * part
+    seconds = moved / memory.bandwidth + (n_here - 1) * pieces * memory.overhead
+    latency = memory.latency if pieces and n_here > 1 else 0.0
+    if network is not None and n_there:
+        seconds += n_there * pieces * network.overhead
+        latency = network.latency if pieces else 0.0
+    return Phase(seconds, latency, n_here * n_there * part, (cluster.size - 1) * pieces)
+
+
+def exchange_parts(cluster: Cluster, n_bytes: float) -> Phase:
+    """Phase in which all ranks get the updated parts of parameters of so many bytes."""
+    return _exchange(cluster, n_bytes, 0.0)
+
+
+def _signal(cluster: Cluster, moved: float) -> Phase:
+    """Ranks of a host move bytes in memory, then tell each other that these are there."""
+    n_messages = cluster.ranks_per_host - 1
+    seconds = moved / cluster.memory.bandwidth + n_messages * cluster.memory.overhead
+    return Phase(seconds, cluster.memory.latency if n_messages else 0.0, 0.0, n_messages)
+
+
+def _moved(cluster: Cluster, moved: float) -> Phase:
+    return Phase(moved / cluster.memory.bandwidth)
+
+
+def _direct(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
+    shared = [b for b in buckets if cluster.hosts == 1 and b.n_bytes == b.sent_bytes]
+    means = [_by_messages(cluster, bucket) for bucket in buckets if bucket not in shared]
+    return [*means, _in_shared_rows(cluster, shared)] if shared else means
+
+
+def _by_messages(cluster: Cluster, bucket: Bucket) -> list[Phase]:
+    """Reduce-scatter, then allgather; each rank sends its parts to all others at once."""
+    n_ranks = cluster.ranks_per_host
+    before, after = _copies(cluster, bucket)
+    # A rank reads its part of all ranks and writes their mean.
+    mean = n_ranks * (bucket.sent_bytes + bucket.n_bytes / cluster.size)
+    return [
+        _exchange(cluster, bucket.sent_bytes, before),
+        _exchange(cluster, bucket.sent_bytes, mean),
+        _moved(cluster, after),
+    ]
+
+
+def _copies(cluster: Cluster, bucket: Bucket) -> tuple[float, float]:
+    """Bytes moved in the memory of a host to join and round gradients, and back."""
+    joined = 2 * bucket.n_bytes if bucket.is_joined else 0.0
+    rounded = bucket.n_bytes + bucket.sent_bytes if bucket.sent_bytes < bucket.n_bytes else 0.0
+    moved = cluster.ranks_per_host * (joined + rounded)
+    return moved, moved
+
+
+def _in_shared_rows(cluster: Cluster, buckets: Sequence[Bucket]) -> list[Phase]:
+    """Each rank reads its part of all arrays in shared memory, and writes the means to all."""
+    moved = 2 * cluster.size * sum([bucket.n_bytes for bucket in buckets])
+    copied = 2 * cluster.size * sum([bucket.n_bytes for bucket in buckets if bucket.is_joined])
+    return [_signal(cluster, copied), _signal(cluster, moved), _moved(cluster, copied)]
+
+
+def _ring(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
+    return [_around_ring(cluster, bucket) for bucket in buckets]
+
+
+def _around_ring(cluster: Cluster, bucket: Bucket) -> list[Phase]:
+    """Each rank sends to its neighbour, once for each other rank, to add and once more to share."""
+    before, after = _copies(cluster, bucket)
+    rounds = cluster.size - 1
+    crossing = rounds * bucket.sent_bytes / cluster.size
+    added = 3 * cluster.ranks_per_host * crossing
+    pieces = rounds * math.ceil(bucket.sent_bytes / cluster.size / PIECE)
+    # One rank of a host sends to the next host, the others to ranks of their own.
+    moved = _MOVED * crossing * (cluster.ranks_per_host - (cluster.hosts > 1))
+    link = cluster.memory if cluster.network is None or cluster.hosts == 1 else cluster.network
+    phases = []
+    for extra in before + added, 0.0:
+        seconds = (moved + extra) / cluster.memory.bandwidth + pieces * link.overhead
+        sent = crossing if cluster.hosts > 1 else 0.0
+        phases.append(Phase(seconds, rounds * link.latency * bool(pieces), sent, pieces))
+    return [*phases, _moved(cluster, after)]
+
+
+def _hierarchy(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
+    return [_over_hosts(cluster, bucket) for bucket in buckets]
+
+
+def _over_hosts(cluster: Cluster, bucket: Bucket) -> list[Phase]:
+    """Ranks add in the memory of their host; each exchanges its part with those of other hosts."""
+    n_ranks, n_hosts = cluster.ranks_per_host, cluster.hosts
+    before, after = _copies(cluster, bucket)
+    share = bucket.sent_bytes / n_ranks
+    pieces = (n_hosts - 1) * math.ceil(share / n_hosts / PIECE)
+    sent = n_ranks * (n_hosts - 1) * share / n_hosts
+    phases = [_signal(cluster, before)]
+    first = (n_ranks + 1) * bucket.n_bytes  # each rank reads its part of all rows
+    second = (n_hosts + 1) / n_hosts * bucket.sent_bytes
+    for moved in first, second:
+        seconds = moved / cluster.memory.bandwidth
+        latency = 0.0
+        if cluster.network is not None and pieces:
+            seconds += pieces * cluster.network.overhead
+            latency = cluster.network.latency
+        phases.append(Phase(seconds, latency, sent, pieces))
+    return [*phases, _signal(cluster, first), _moved(cluster, after)]
+
+
+#: How means can travel, by name; only ``'direct'`` is more than a plan.
+ALGORITHMS: dict[str, Callable[[Cluster, Sequence[Bucket]], list[list[Phase]]]] = {
+    'direct': _direct,
+    'ring': _ring,
+    'hierarchy': _hierarchy,
+}
