@@ -26,6 +26,8 @@ from chainermn import (
     nccl as nccl,
     optimizers as optimizers,
 )
+from chainermn._elastic import run_elastic as run_elastic
+from chainermn._tcp.engine import RankLostError as RankLostError
 from chainermn.communicators import (
     CommunicatorBase as CommunicatorBase,
     create_communicator as create_communicator,
