@@ -27,6 +27,8 @@ from chainermn import (
     optimizers as optimizers,
     simulation as simulation,
 )
+from chainermn._elastic import run_elastic as run_elastic
+from chainermn._tcp.engine import RankLostError as RankLostError
 from chainermn.communicators import (
     CommunicatorBase as CommunicatorBase,
     create_communicator as create_communicator,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -13,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _checks, _judge, _recorder, _supervisor
+from chainermn import _checks, _judge, _losses, _recorder, _supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,6 +100,8 @@ class Job:
         link_timeout: Seconds without an answer of a host after which it is lost.
         signals: Signals that this process gets.
         folder: Where the last calls of the ranks are written if they cannot go on.
+        plan: What is to happen if ranks are lost that connect over TCP; ``None`` if MPI connects
+            them.
 
     """
 
@@ -111,6 +114,7 @@ class Job:
         link_timeout: float,
         signals: _supervisor.SignalReader,
         folder: str = '.',
+        plan: _losses.Plan | None = None,
     ) -> None:
         self._command = command
         self._environment = environment
@@ -121,10 +125,13 @@ class Job:
         self._signals = signals
         self._folder = folder
         self._token = secrets.token_hex(16)
+        self._losses = None if plan is None else _losses.Losses(plan, self._addresses)
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._selector = selectors.DefaultSelector()
         self._ranks: list[_Rank] = []
         self._deadline: float | None = None
         self._is_killed = False
+        self._is_spared = False
         self._failure: int | None = None
         self._judge = _judge.Judge(_checks.timeout())
         self._next_look = 0.0
@@ -135,21 +142,29 @@ class Job:
         """Returns the exit status."""
         start = time.time()
         _supervisor.adopt_orphans()
-        with self._selector, self._listen() as server:
+        with self._selector, self._listen() as server, contextlib.ExitStack() as stack:
             settings = json.dumps(self._settings(server.getsockname()[1]))
+            self._environment = {**self._environment, _supervisor.VARIABLE: settings}
+            if self._losses is not None:
+                meeting = stack.enter_context(contextlib.closing(self._losses.meeting))
+                meeting.register(self._selector)
+                self._environment |= meeting.variable()
             self._selector.register(server, selectors.EVENT_READ, self._accept)
             self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
-            process = subprocess.Popen(
-                self._command,
-                env={**self._environment, _supervisor.VARIABLE: settings},
-                preexec_fn=_supervisor.die_with_parent,
-            )
-            self._wait(process)
-            process.kill()
-            _supervisor.kill_descendants(process.pid)
+            self._start(self._command)
+            self._wait()
+            for process in self._processes:
+                process.kill()
+                _supervisor.kill_descendants(process.pid)
             self._disconnect()
         _supervisor.remove_shared_memory(start)
-        return self._exit_status(process.wait())
+        return self._exit_status([process.wait() for process in self._processes][0])
+
+    def _start(self, command: Sequence[str]) -> None:
+        """Starts ranks."""
+        self._processes.append(
+            subprocess.Popen(command, env=self._environment, preexec_fn=_supervisor.die_with_parent)
+        )
 
     def _disconnect(self) -> None:
         for rank in self._ranks:
@@ -170,8 +185,12 @@ class Job:
     def _exit_status(self, status: int) -> int:
         if self.signal is not None:
             return 128 + self.signal
-        # mpiexec may end well although a rank has failed, or by the kill of this object.
-        if self._failure is not None and status in (0, -signal.SIGKILL):
+        if self._is_spared and self._failure is None:
+            return 0  # the ranks that were left have ended well
+        # mpiexec may end well although a rank has failed, or by the kill of this object. The own
+        # starter ends as any rank that has failed, maybe since another one was lost.
+        is_own = self._losses is not None
+        if self._failure is not None and (is_own or status in (0, -signal.SIGKILL)):
             status = self._failure
         return status if status >= 0 else 128 - status
 
@@ -181,9 +200,12 @@ class Job:
         server.setblocking(False)
         return server
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+    def _is_running(self) -> bool:
+        return None in [process.poll() for process in self._processes]
+
+    def _wait(self) -> None:
         """Waits until all have ended, or until killed ones have had time to end."""
-        while (is_running := process.poll() is None) or self._ranks:
+        while (is_running := self._is_running()) or self._ranks:
             if not is_running:
                 self._kill()
             elif self._is_killed and not self._ranks:
@@ -208,7 +230,11 @@ class Job:
         line, reason = self._judge.look()
         if line is not None:
             _print(line)
-        if reason is not None:
+        lost = next((rank for rank in self._ranks if rank is self._judge.lost), None)
+        if reason is not None and lost is not None and self._spare(lost, f'is lost ({reason})'):
+            lost.has_ended = True
+            lost.kill()
+        elif reason is not None:
             lines = f'{reason}, so all ranks end (CHAINERMN_TIMEOUT)', *self._judge.table()
             _print('\n'.join(lines))
             self._write_records()
@@ -273,8 +299,9 @@ class Job:
             rank.connection.close()
             if rank in self._ranks:
                 self._ranks.remove(rank)
-                if not (rank.has_ended or self._is_killed):
-                    self._fail(rank, f'is lost: {error}', 1)
+                text = f'is lost: {error}'
+                if not (rank.has_ended or self._is_killed or self._spare(rank, text)):
+                    self._fail(rank, text, 1)
                     self._kill()
 
     def _admit(self, rank: _Rank, values: dict[str, Any]) -> None:
@@ -295,17 +322,34 @@ class Job:
             self._admit(rank, values)
             return
         status = values.get('status')
-        if status is not None:
+        if status is not None and not rank.has_ended:
             rank.has_ended = True
             self._judge.end(rank)
+            if self._losses is not None and status == 0:
+                self._losses.end(rank.number)
         if status and self.signal is None and not self._is_killed:
             text = values.get('text', _describe(status))
-            self._fail(rank, text, status if status > 0 else 128 - status)
-            self._limit(self._grace)
+            if not self._spare(rank, text):
+                self._fail(rank, text, status if status > 0 else 128 - status)
+                self._limit(self._grace)
         elif 'report' in values:
             self._judge.hear(rank, values['report'])
         elif status is None:
             _print(f'{rank.name} {values["text"]}')
+
+    def _spare(self, rank: _Rank, text: str) -> bool:
+        """Tells whether the others go on without a rank, and lets them."""
+        if self._losses is None or self._failure is not None:
+            return False
+        consequence = self._losses.lose(rank.number)
+        if consequence is None:
+            return False
+        self._is_spared = True
+        self._judge.remove(rank)
+        _print(f'{rank.name} {text}; {consequence}')
+        if self._losses.replaces:
+            self._start(self._losses.start_command(rank.number))
+        return True
 
     def _fail(self, rank: _Rank, text: str, status: int) -> None:
         if self._failure is None:

@@ -46,6 +46,9 @@ class Judge:
         self._ranks: dict[Hashable, Rank] = {}
         self._last_look = clock()
         self._next_line: float | None = None
+        self._n_removed = 0
+        #: The rank for which nobody waits any longer, where it is a single one.
+        self.lost: Hashable | None = None
 
     def add(self, key: Hashable, name: str) -> None:
         """Adds a rank, of which nothing is known yet."""
@@ -63,6 +66,14 @@ class Judge:
     def end(self, key: Hashable) -> None:
         """Takes the news that a rank has ended."""
         self._ranks[key].end()
+
+    def remove(self, key: Hashable) -> None:
+        """Forgets a rank, without which the others go on."""
+        if self._ranks.pop(key, None) is not None:
+            self._n_removed += 1
+        self.lost = None
+        for rank in self._ranks.values():
+            rank.since = self._clock()  # what they waited for is over
 
     def look(self) -> tuple[str | None, str | None]:
         """Looks at all ranks.
@@ -109,8 +120,9 @@ class Judge:
     def _find_lost(self, waiting: list[Rank]) -> str | None:
         """Why a rank will not come back; ``None`` if there is none, or nobody waits for it."""
         now = self._clock()
-        for rank in self._ranks.values():
+        for key, rank in self._ranks.items():
             if rank.is_lost(now, self.limit) and self._is_missed(rank, waiting):
+                self.lost = key
                 return f'{rank.name}: {rank.describe(now, self.limit)}'
         return None
 
@@ -126,7 +138,7 @@ class Judge:
         """Why ranks that all wait do not go on; ``None`` if some rank may go on."""
         live = [rank for rank in self._ranks.values() if not rank.has_ended]
         # A rank that the launcher does not know may do anything.
-        if len(self._ranks) < max([rank.size for rank in live]):
+        if len(self._ranks) + self._n_removed < max([rank.size for rank in live]):
             return None
         if not all([self._waits(rank, self.limit) and not rank.may_go_on for rank in live]):
             return None

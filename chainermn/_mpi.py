@@ -1,17 +1,32 @@
-"""MPI by mpi4py, which is imported when the first communicator is made."""
+"""MPI by mpi4py, which is imported when the first communicator is made, or TCP in its place."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+from chainermn._tcp import names, rendezvous
+
+# As the launcher chose: it is asked at each message.
+_IS_TCP = rendezvous.VARIABLE in os.environ
+
+
+def is_tcp() -> bool:
+    """Tells whether TCP takes the place of MPI."""
+    return _IS_TCP
 
 
 def mpi() -> Any:
     """Returns the module :mod:`mpi4py.MPI`, which starts MPI when it is imported first.
 
+    With ``python -m chainermn.run --transport tcp``, it is :mod:`chainermn._tcp.names`.
+
     Raises:
         ImportError: If mpi4py or an MPI library is missing.
 
     """
+    if _IS_TCP:
+        return names
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # a RuntimeError if there is no MPI library

@@ -105,6 +105,11 @@ recorder = Recorder()
 _n_made: collections.Counter[str] = collections.Counter()
 
 
+def forget_communicators() -> None:
+    """Counts communicators anew: a process that has just come counts from the start, too."""
+    _n_made.clear()
+
+
 class Calls:
     """Calls of a communicator.
 

@@ -41,7 +41,7 @@ FORWARDED = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
 _GRACE = 5.0  # seconds between a signal and SIGKILL, unless the launcher says another number
 _REST_GRACE = 1.0  # the same for what a command that has ended leaves
 _SAME_SIGNAL = 1.0  # seconds; Ctrl-C comes from the launcher and from mpiexec
-_RANKS = 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
+_RANKS = 'CHAINERMN_RANK', 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
 _PROXIES = 'hydra_pmi_proxy', 'prted', 'orted'
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # Folders of chainer._core.data.temporary_folder; those that hold one have it open.

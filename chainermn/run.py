@@ -5,6 +5,7 @@
     python -m chainermn.run -n 4 train.py --epoch 3
     python -m chainermn.run -n 8 --hosts left,right train.py
     python -m chainermn.run -n 4 --restarts 10 --min-n 2 train.py
+    python -m chainermn.run -n 4 --transport tcp train.py
 
 Each line that a process prints begins with its rank. A process that fails ends all of them, and its
 rank and host are printed. The launcher passes ``SIGTERM`` and ``SIGINT`` on to all processes, and
@@ -16,6 +17,10 @@ processes, worker processes or shared memory behind. A host that does not answer
 With ``--restarts`` the launcher restarts the processes after a failure, so a script that loads its
 latest checkpoint, see :func:`chainermn.create_multi_node_checkpointer`, continues; with ``--min-n``
 each time with one process fewer. The variable ``CHAINERMN_RESTART`` counts the restarts.
+
+``--transport tcp`` connects the processes without MPI, so neither mpi4py nor an MPI library is
+needed; programs that import mpi4py themselves keep to MPI. On several hosts, ``mpiexec`` still
+starts the processes.
 
 If nobody can go on, see :doc:`the guide </guides/chainermn>`, the job ends, and the last calls of
 each rank are written to ``chainermn_calls.<rank>.txt`` in the folder ``--record``.
@@ -35,18 +40,30 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _checks, _job, _supervisor
+from chainermn import _checks, _job, _losses, _supervisor
+from chainermn._tcp import rendezvous
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     '-n': {'type': int, 'default': 1, 'help': 'number of processes'},
+    '--transport': {
+        'choices': ('mpi', 'tcp'),
+        'default': 'mpi',
+        'help': 'what connects the processes: MPI, or TCP, which needs no MPI library (mpi)',
+    },
     '--hosts': {'default': '', 'help': 'names of hosts, such as a,b'},
     '--restarts': {'type': int, 'default': 0, 'help': 'how often to restart after a failure'},
     '--min-n': {
         'type': int,
         'help': 'restart with one process fewer each time, down to this number',
+    },
+    '--on-loss': {
+        'choices': ('end', 'shrink', 'replace'),
+        'default': 'end',
+        'help': 'what happens if a rank over TCP is lost: the job ends; the others go on, down to '
+        '--min-n; or another process takes its place, up to --restarts times (end)',
     },
     '--grace': {
         'type': float,
@@ -107,13 +124,18 @@ def make_command(
             command.append('--allow-run-as-root')
         if hosts:
             command += ['--host', ','.join([f'{host}:{per_host}' for host in hosts])]
-            command += ['-x', 'CHAINERMN_RESTART', '-x', _supervisor.VARIABLE]
+            names = 'CHAINERMN_RESTART', _supervisor.VARIABLE, rendezvous.VARIABLE
+            command += [word for name in names for word in ('-x', name)]
     else:
         command = [mpiexec, '-l']
         if hosts:
             command += ['-hosts', ','.join(hosts), '-ppn', str(per_host)]
-    command += ['-n', str(n), sys.executable, '-IS', _supervisor.__file__]
-    return [*command, sys.executable, '-m', 'chainermn._program', *program]
+    return [*command, '-n', str(n), *_rank_command(program)]
+
+
+def _rank_command(program: list[str]) -> list[str]:
+    guard = sys.executable, '-IS', _supervisor.__file__
+    return [*guard, sys.executable, '-m', 'chainermn._program', *program]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -128,16 +150,26 @@ def main(arguments: list[str] | None = None) -> int:
     """
     args = _parse(arguments)
     hosts = [host for host in args.hosts.split(',') if host]
-    version = subprocess.run([args.mpiexec, '--version'], capture_output=True, text=True).stdout
+    version = ''
+    if args.mpiexec is not None:
+        words = [args.mpiexec, '--version']
+        version = subprocess.run(words, capture_output=True, text=True).stdout
     n = args.n
     reader = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
     with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
-            command = make_command(args.mpiexec, version, n, hosts, args.program)
+            rank_command = _rank_command(args.program)
+            plan = _losses.Plan(n, args.on_loss, args.min_n or 1, args.restarts, rank_command)
+            if args.mpiexec is None:
+                command = plan.start_command(range(n))
+            else:
+                command = make_command(args.mpiexec, version, n, hosts, args.program)
             options = hosts, args.grace, args.link_timeout, signals, args.record
-            job = _job.Job(command, _environment(n, hosts, restart), *options)
+            losses = plan if args.transport == 'tcp' else None
+            job = _job.Job(command, _environment(n, hosts, restart), *options, losses)
             status = job.run()
-            if status == 0 or job.signal is not None or restart == args.restarts:
+            is_last = restart == args.restarts or args.on_loss != 'end'
+            if status == 0 or job.signal is not None or is_last:
                 break
             if args.min_n is not None:
                 n = max(n - 1, args.min_n)
@@ -156,7 +188,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     args = parser.parse_args(arguments)
     try:
         _check(args)
-        args.mpiexec = find_mpiexec()
+        is_own = args.transport == 'tcp' and not args.hosts
+        args.mpiexec = None if is_own else find_mpiexec()
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     return args
@@ -169,6 +202,8 @@ def _check(args: argparse.Namespace) -> None:
         )
     if not (args.grace >= 0 and args.link_timeout >= 1):
         raise ValueError('--grace must be at least 0, --link-timeout at least 1')
+    if args.on_loss != 'end' and (args.transport != 'tcp' or args.hosts):
+        raise ValueError('--on-loss shrink and replace need --transport tcp, on one host')
     if not args.program:
         raise ValueError('the script is missing')
     if not os.path.isfile(args.program[0]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainermn._checkpoints import files
 from chainermn._mpi import mpi
+from chainermn._tcp.engine import RankLostError
 
 if TYPE_CHECKING:
     from chainermn._checkpoints.capture import Part
@@ -71,11 +72,15 @@ class Writer:
         except Exception as e:  # the others must not wait for this rank
             own = _describe(self._comm.rank, e)
         del part
-        if self._comm.rank == 0:
-            answer = self._commit(folder, checkpoint, own)
-        else:
-            self._send(own, 0)
-            answer = self._receive(0)
+        answer: str | int
+        try:
+            if self._comm.rank == 0:
+                answer = self._commit(folder, checkpoint, own)
+            else:
+                self._send(own, 0)
+                answer = self._receive(0)
+        except RankLostError as e:
+            answer = str(e)
         if isinstance(answer, str):
             self._error = f'the checkpoint {checkpoint.manifest} was not written: {answer}'
         else:

@@ -137,6 +137,11 @@ class Pending:
         if self._requests is not None:
             self._dropped.extend(self._requests)
 
+    @classmethod
+    def forget_dropped(cls) -> None:
+        """Forgets abandoned means, of which no message will come any more."""
+        cls._dropped.clear()
+
     def test(self) -> None:
         """Takes the steps that are possible without waiting, so that backward goes on."""
         while self._requests is not None and mpi().Request.Testall(self._requests):

@@ -1,5 +1,6 @@
 """What tests of several ranks get: a communicator, a folder that they share, and no hangs."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -8,16 +9,16 @@ import pytest
 from helpers import mpi
 
 import chainermn
+from chainermn import _mpi
+from chainermn._tcp import rendezvous
 
 
 @pytest.fixture
 def world():
     """The communicator of MPI."""
-    if mpi.reason_to_skip():
+    if rendezvous.VARIABLE not in os.environ and mpi.reason_to_skip():
         pytest.skip(mpi.reason_to_skip())
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD
+    return _mpi.mpi().COMM_WORLD
 
 
 @pytest.fixture
@@ -41,9 +42,13 @@ def folder(world):
 def pytest_runtest_makereport(item, call):
     """A failure on one rank ends all of them, which would wait for ever."""
     report = (yield).get_result()
-    if report.failed and 'mpi4py.MPI' in sys.modules:
-        world = sys.modules['mpi4py.MPI'].COMM_WORLD
+    if report.failed and _has_started():
+        world = _mpi.mpi().COMM_WORLD
         if world.size > 1:
             print(f'\nrank {world.rank}: {item.nodeid}\n{report.longreprtext}', file=sys.stderr)
             sys.stderr.flush()
             world.Abort(1)
+
+
+def _has_started():
+    return rendezvous.VARIABLE in os.environ or 'mpi4py.MPI' in sys.modules

@@ -13,6 +13,7 @@ import chainer.links as L
 import chainermn
 import chainerx
 from chainermn import _messages
+from chainermn._mpi import mpi
 from chainermn.means import dtypes, kernels, shared_memory
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
@@ -132,10 +133,8 @@ def test_objects(comm, monkeypatch):
     if size > 1 and rank == 0:
         comm.send_obj(obj(3), 1, tag=5)
     elif rank == 1:
-        from mpi4py import MPI
-
-        status = MPI.Status()
-        check(comm.recv_obj(MPI.ANY_SOURCE, status), 3)
+        status = mpi().Status()
+        check(comm.recv_obj(mpi().ANY_SOURCE, status), 3)
         assert (status.Get_source(), status.Get_tag()) == (0, 5)
 
 

@@ -99,8 +99,6 @@ def test_only_wait_takes_the_last_step(world):
 
 def test_steps_wait_for_their_requests(world):
     """``test`` takes no step before the messages are there."""
-    from mpi4py import MPI
-
     comm = world.Dup()
     data = numpy.zeros(1)
     taken = []
@@ -118,7 +116,6 @@ def test_steps_wait_for_their_requests(world):
         mean.test()
     assert taken == [1]
     comm.Free()
-    assert comm == MPI.COMM_NULL
 
 
 def test_dropped_means_keep_their_memory(world):

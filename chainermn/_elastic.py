@@ -1,0 +1,71 @@
+"""Programs that go on when ranks are lost."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from chainermn import _recorder, communicators
+from chainermn._mpi import is_tcp
+from chainermn._tcp import names
+from chainermn._tcp.engine import RankLostError
+from chainermn.means.transport import Pending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
+
+    _R = TypeVar('_R')
+
+
+def run_elastic(
+    program: Callable[[MpiCommunicatorBase], _R],
+    communicator_name: str = 'non_cuda_aware',
+    **kwargs: Any,
+) -> _R:
+    """Calls a program with a communicator, and again, with a new one, when a rank is lost.
+
+    ``python -m chainermn.run --transport tcp --on-loss shrink`` (or ``replace``) lets the other
+    ranks of a job live when one is killed, stops, or fails. Within seconds they leave the program
+    by a :class:`RankLostError`, connect again, and call it anew, in the same processes: modules,
+    data outside of the program and contexts of GPUs stay. The program makes the model, the
+    optimizer and the iterators, and loads the latest checkpoint, see
+    :func:`chainermn.create_multi_node_checkpointer`, which any number of ranks can load in the
+    middle of an epoch.
+
+    With MPI, or without ``--on-loss``, it calls the program once, and the error ends the job.
+
+    Args:
+        program: Called with the communicator.
+        communicator_name (str): Passed with ``kwargs`` to :func:`chainermn.create_communicator`.
+
+    Returns:
+        What the program returns.
+
+    .. admonition:: Example
+
+        >>> chainermn.run_elastic(lambda comm: comm.allreduce_obj(comm.rank), 'naive')
+        0
+
+    """
+    while True:
+        try:
+            return program(communicators.create_communicator(communicator_name, **kwargs))
+        except RankLostError as error:
+            if not is_tcp():
+                raise
+            print(f'chainermn: {error}; the program begins anew', file=sys.stderr, flush=True)
+        _reconnect()
+
+
+def _reconnect() -> None:
+    """Connects the ranks that are left, and forgets the calls of those of before."""
+    _recorder.forget_communicators()
+    Pending.forget_dropped()
+    while True:
+        try:
+            names.renew()
+            return
+        except ConnectionError:  # another rank was lost meanwhile
+            continue

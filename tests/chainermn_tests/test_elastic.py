@@ -1,0 +1,140 @@
+"""Jobs over TCP that lose ranks and go on."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from helpers.programs import _environment
+
+import chainermn
+
+PROGRAM = """
+    import os, sys
+    import numpy
+    import chainer, chainermn
+    import chainer.links as L
+    from chainer import iterators, training
+
+    folder, at, victim, number, n = sys.argv[1:]
+    flag = os.path.join(folder, 'flag')
+    losses = {}
+
+    def fail(trainer):
+        me = os.environ['CHAINERMN_RANK'] == victim and not os.path.exists(flag)
+        if trainer.updater.iteration == int(at) and me:
+            open(flag, 'w').close()
+            os.kill(os.getpid(), int(number))
+
+    def train(comm):
+        numpy.random.seed(comm.rank)
+        model = L.Classifier(L.Linear(64, 10))
+        optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm)
+        optimizer.setup(model)
+        digits = chainer.datasets.get_digits()[0][:120]
+        part = chainermn.scatter_dataset(digits, comm, shuffle=True, seed=1)
+        iterator = iterators.SerialIterator(part, 5)
+        updater = training.StandardUpdater(iterator, optimizer)
+        trainer = training.Trainer(updater, (int(n), 'iteration'), out=folder)
+        checkpointer = chainermn.create_multi_node_checkpointer('run', comm)
+        trainer.extend(checkpointer, trigger=(2, 'iteration'))
+
+        def note(trainer):
+            loss = comm.allreduce_obj(float(trainer.observation['main/loss']))
+            losses[trainer.updater.iteration] = loss / comm.size
+
+        trainer.extend(note, trigger=(1, 'iteration'), priority=500)
+        trainer.extend(fail, trigger=(1, 'iteration'), priority=400)
+        checkpointer.maybe_load(trainer)
+        print('starts', trainer.updater.iteration, 'of', comm.size, flush=True)
+        trainer.run(show_loop_exception_msg=False)
+        if comm.rank == 0:
+            print('losses', __import__('json').dumps(losses), flush=True)
+
+    chainer.get_device('@numpy').use()
+    chainermn.run_elastic(train)
+"""
+
+
+def run(
+    n, folder, *, policy='end', restarts=0, at=0, victim=9, number=9, stop=12, status=0, **variables
+):
+    """Runs the program; returns what it printed, and the losses."""
+    folder.mkdir(exist_ok=True)
+    script = folder / 'train.py'
+    script.write_text(textwrap.dedent(PROGRAM))
+    options = '--transport', 'tcp', '--on-loss', policy, '--restarts', str(restarts)
+    options = *options, '--record', str(folder)
+    arguments = [str(v) for v in (folder, at, victim, number, stop)]
+    process = subprocess.run(
+        [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script), *arguments],
+        env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    output = process.stdout + process.stderr
+    assert process.returncode == status, output
+    losses = re.search(r'losses (.*)', output)
+    return output, losses and {int(k): v for k, v in json.loads(losses[1]).items()}
+
+
+def restart_of(output, n):
+    """The iteration from which all of some ranks have gone on."""
+    starts = {int(i) for i in re.findall(rf'starts (\d+) of {n}', output)} - {0}
+    # The checkpoint before the last one, if that was not complete yet.
+    assert len(starts) == 1 and starts <= {4, 6}, output
+    return starts.pop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('number, seconds', [(9, '60'), (19, '3')], ids=['killed', 'stopped'])
+def test_shrink(tmp_path, number, seconds):
+    """The others go on from the checkpoint as a job of as many ranks does."""
+    options = {'policy': 'shrink', 'at': 7, 'victim': 1, 'number': number}
+    output, losses = run(3, tmp_path / 'one', **options, CHAINERMN_TIMEOUT=seconds)
+    assert re.search(r'rank 1 on .* (was killed by signal 9|is lost).*; 2 ranks go on', output)
+    start = restart_of(output, 2)
+    run(3, tmp_path / 'two', stop=start)
+    _, expected = run(2, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
+    assert [*expected] == [*range(start + 1, 13)]
+
+
+@pytest.mark.slow
+def test_replace(tmp_path):
+    """With another process in the place of one that is lost, the losses are those of a whole run."""
+    output, losses = run(2, tmp_path / 'one', policy='replace', restarts=1, at=7, victim=0)
+    assert 'replacement 1 of 1 takes its place' in output
+    start = restart_of(output, 2)
+    _, expected = run(2, tmp_path / 'two')
+    # Rank 0 is the one that is new: it has the losses since then.
+    assert losses == {i: expected[i] for i in range(start + 1, 13)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('policy', ['end', 'shrink'])
+def test_jobs_that_end(tmp_path, policy):
+    """Without another rank that may go on, the job ends, and names the rank."""
+    n = 3 if policy == 'end' else 1
+    output, losses = run(n, tmp_path, policy=policy, at=3, victim=0, status=137)
+    assert re.search(r'rank 0 on .* was killed by signal 9', output)
+    assert losses is None
+
+
+def test_one_process():
+    assert chainermn.run_elastic(lambda comm: comm.size, 'naive') == 1
+    with pytest.raises(ValueError, match='Unrecognized communicator'):
+        chainermn.run_elastic(len, 'none')
+
+
+def test_options(capsys):
+    from chainermn import run
+
+    for options in ['--on-loss', 'shrink'], ['--on-loss', 'replace', '--transport', 'mpi']:
+        with pytest.raises(SystemExit):
+            run.main([*options, os.devnull])
+        assert 'need --transport tcp' in capsys.readouterr().err

@@ -1,0 +1,286 @@
+"""The transport TCP: messages between threads as ranks, and the tests of any number of ranks."""
+
+import contextlib
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy
+import pytest
+from helpers.programs import _environment
+
+from chainermn._tcp import names, rendezvous
+from chainermn._tcp.collectives import bytes_of
+from chainermn._tcp.comm import Comm, Status
+from chainermn._tcp.engine import Engine, RankLostError, Request
+
+# What depends on the transport most.
+SELECTED = (
+    'test_communicators or test_split or (test_means_of_gradients and numpy) or test_chain or '
+    '(test_equals_one_rank and Adam and numpy) or (test_scatter_dataset and 5) or '
+    'test_checkpointer_resumes or (test_equals_data_parallel and numpy) or test_snapshot'
+)
+
+
+@contextlib.contextmanager
+def ranks(n):
+    """Communicators of as many ranks, which are in this process."""
+    connections = [{} for _ in range(n)]
+    for i in range(n):
+        for k in range(i):
+            connections[i][k], connections[k][i] = socket.socketpair()
+            connections[i][k].setblocking(False)
+            connections[k][i].setblocking(False)
+    comms = [Comm(Engine(i, own), range(n), 'world') for i, own in enumerate(connections)]
+    try:
+        yield comms
+    finally:
+        for comm in comms:
+            comm.engine.close()
+
+
+def on_all(comms, call):
+    """Makes a call on all ranks at once; returns their results."""
+    with ThreadPoolExecutor(len(comms)) as pool:
+        return [*pool.map(call, comms, timeout=60)]
+
+
+@pytest.mark.parametrize('size', [0, 1, 1000, 3 << 22])
+@pytest.mark.parametrize('is_expected', [True, False])
+def test_messages(size, is_expected):
+    with ranks(2) as (a, b):
+        sent = numpy.random.RandomState(0).bytes(size)
+        received = bytearray(size)
+
+        def call(comm):
+            if comm is a:
+                comm.Send(sent, 1, 3)
+                comm.Send(b'end', 1, 4)
+            else:
+                end = bytearray(3)
+                if not is_expected:  # the first message is there when the second one has come
+                    comm.Recv(end, 0, 4)
+                comm.Recv(received, 0, 3)
+                if is_expected:
+                    comm.Recv(end)
+                assert end == b'end'
+
+        on_all([a, b], call)
+        assert received == sent
+
+
+def test_order_and_wildcards():
+    with ranks(3) as (a, b, c):
+        for i in range(3):
+            a.Isend(numpy.array([i]), 1, 5)
+            c.Isend(numpy.array([10 + i]), 1, 6)
+        b.Isend(numpy.array([100]), 1, 7)  # to itself
+        found, status, x = [], Status(), numpy.zeros(1, numpy.int64)
+        while len(found) < 7:
+            for comm in a, c:
+                comm.engine.advance()
+            b.Mprobe(-1, -1, status).Recv(x)
+            found.append((status.Get_source(), status.Get_tag(), int(x[0]), status.Get_count()))
+        assert [f for f in found if f[0] == 0] == [(0, 5, i, 8) for i in range(3)]
+        assert [f for f in found if f[0] == 2] == [(2, 6, 10 + i, 8) for i in range(3)]
+        assert (1, 7, 100, 8) in found
+        assert not b.Iprobe()
+
+
+def test_communicators_do_not_meet():
+    with ranks(2) as (a, b):
+        copies = a.Dup(), b.Dup()
+        assert Comm.Compare(*copies) == 0 and Comm.Compare(a, copies[0]) == names.CONGRUENT
+        copies[0].Isend(numpy.array([1.0]), 1)
+        a.Isend(numpy.array([2.0]), 1)
+        x, y = numpy.zeros(1), numpy.zeros(1)
+        requests = [b.Irecv(x, 0), copies[1].Irecv(y, 0)]
+        Request.Waitall(requests)
+        assert (x[0], y[0]) == (2, 1) and Request.Testall(requests)
+
+
+def test_messages_that_do_not_fit():
+    with ranks(2) as (a, b):
+        a.Isend(bytes(8), 1)
+        with pytest.raises(ValueError, match=r'8 bytes from rank 0, tag 0, does not fit into 4'):
+            b.Recv(bytearray(4), 0)
+    with pytest.raises(ValueError, match='contiguous'):
+        bytes_of(numpy.zeros((2, 2))[:, 0])
+    with ranks(1) as (a,), pytest.raises(TypeError, match='NumPy arrays, not list'):
+        a.Allreduce(None, [1])
+
+
+def test_lost_ranks():
+    """What has come can be read; whoever waits for more learns of the loss."""
+    with ranks(3) as (a, b, c):
+        a.Send(numpy.ones(2), 1)
+        a.engine.close()
+        x = numpy.zeros(2)
+        b.Recv(x, 0)
+        assert (x == 1).all()
+        for wait in (
+            lambda: b.Recv(x, 0),
+            lambda: b.Recv(x, 2),
+            lambda: c.Barrier(),
+            lambda: [b.Iprobe(0) for _ in range(1000)],
+            lambda: a.Send(x, 1) or a.Recv(x, 1),
+        ):
+            with pytest.raises(RankLostError, match=r'rank \d is lost'):
+                wait()
+        on_all([b, c], lambda comm: comm.engine.leave())  # they wait for each other only
+
+
+@pytest.mark.parametrize('n', [1, 2, 3, 5])
+def test_collectives(n):
+    arrays = numpy.random.RandomState(0).randn(n, 3, 5)
+
+    def call(comm):
+        rank = comm.rank
+        for root in range(n):
+            x = numpy.full(3, rank, 'float32')
+            comm.Bcast(x, root)
+            assert (x == root).all()
+            assert comm.bcast({'rank': rank}, root) == {'rank': root}
+        for dtype in 'float32', 'float64', 'int64':
+            for shape in (3, 5), (0,), ():
+                mine = [numpy.resize(a, shape).astype(dtype) for a in arrays]
+                total = mine[rank].copy()
+                comm.Allreduce(None, total)
+                expected = mine[0].copy()
+                for other in mine[1:]:
+                    expected += other  # in the order of the ranks, so that the bits are the same
+                numpy.testing.assert_array_equal(total, expected)
+        flag = numpy.array(rank == n - 1)
+        comm.Allreduce(None, flag, names.LOR)
+        assert flag
+        rows = numpy.zeros((n, 2))
+        request = comm.Iallgather(numpy.array([rank, 1.0]), rows)
+        request.Wait()
+        numpy.testing.assert_array_equal(rows, [[i, 1] for i in range(n)])
+        received = bytearray(2 * n)
+        comm.Alltoall(b''.join([bytes([rank, i]) for i in range(n)]), received)
+        assert received == b''.join([bytes([i, rank]) for i in range(n)])
+        part = comm.Split(rank % 2, -rank)
+        members = [i for i in reversed(range(n)) if i % 2 == rank % 2]
+        assert part.Get_size() == len(members) and members[part.Get_rank()] == rank
+        x = numpy.array([rank])
+        part.Allreduce(None, x)
+        assert x[0] == sum(members)
+        group = part.Get_group()
+        assert names.Group.Translate_ranks(group, range(part.size), comm.Get_group()) == members
+        comm.Barrier()
+
+    with ranks(n) as comms:
+        on_all(comms, call)
+
+
+def test_threads_share_connections():
+    """Two threads of each rank wait at the same time, for messages of either."""
+    with ranks(2) as comms:
+        copies = {comm: comm.Dup() for comm in comms}
+
+        def call(comm):
+            def play(comm):
+                x = numpy.zeros(1000)
+                for i in range(50):
+                    if (comm.rank + i) % 2:
+                        comm.Send(x + i, 1 - comm.rank)
+                    else:
+                        comm.Recv(x, 1 - comm.rank)
+                        assert (x == x[0]).all()
+
+            other = threading.Thread(target=play, args=[copies[comm]])
+            other.start()
+            play(comm)
+            other.join(60)
+            assert not other.is_alive()
+
+        on_all(comms, call)
+
+
+def meet(number, settings, monkeypatch_values):
+    """A process that takes part in a meeting."""
+    code = (
+        'from chainermn._tcp import rendezvous; n, c = rendezvous.connect(20); print(n, sorted(c))'
+    )
+    return subprocess.Popen(
+        [sys.executable, '-c', code],
+        env={**_environment(settings), 'CHAINERMN_RANK': str(number), **monkeypatch_values},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_rendezvous():
+    """Strangers, and ranks that nobody expects, do not disturb; numbers may have gaps."""
+    with selectors.DefaultSelector() as selector:
+        meeting = rendezvous.Rendezvous([0, 1, 2, 5], ['127.0.0.1'])
+        with contextlib.closing(meeting):
+            meeting.register(selector)
+            settings = meeting.variable()
+            values = json.loads(settings[rendezvous.VARIABLE])
+            place = '127.0.0.1', values['port']
+            hostile = [socket.create_connection(place) for _ in range(5)]
+            hostile[0].sendall(b'GET / HTTP/1.0\r\n\r\n')
+            hostile[1].sendall(json.dumps({'token': 'x' * 32, 'rank': 0, 'port': 1}).encode())
+            hello = {'token': values['token'], 'rank': 7, 'port': 1}
+            hostile[2].sendall(json.dumps(hello).encode())
+            hostile[3].sendall(b'[' * 4000)
+            hostile[4].close()
+            processes = [meet(i, settings, {}) for i in (0, 2, 5)]
+            meeting.forget(1)
+            while any([process.poll() is None for process in processes]):
+                for key, _ in selector.select(0.1):
+                    key.data(key.fileobj)
+            outputs = [process.communicate()[0] for process in processes]
+            assert outputs == ['0 [2, 5]\n', '2 [0, 5]\n', '5 [0, 2]\n']
+            for connection in hostile:
+                connection.close()
+
+
+def run(tmp_path, n, program, *arguments):
+    script = tmp_path / 'script.py'
+    script.write_text(program)
+    command = [sys.executable, '-m', 'chainermn.run', '-n', str(n), '--transport', 'tcp']
+    process = subprocess.run(
+        [*command, str(script), *arguments],
+        env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}),
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    return process.returncode, process.stdout + process.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(220)
+def test_ranks(tmp_path):
+    folder = Path(__file__).with_name('any_ranks')
+    program = 'import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))'
+    options = '-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-k', SELECTED
+    status, output = run(tmp_path, 4, program, *options, os.fspath(folder))
+    assert status == 0, output
+    assert output.count(' passed') == 4
+
+
+def test_without_mpi(tmp_path):
+    """A job that starts, sends and fails without mpi4py, and names the rank."""
+    program = (
+        'import sys; sys.modules["mpi4py"] = None\n'
+        'import chainermn\n'
+        'comm = chainermn.create_communicator("naive")\n'
+        'print("sum", comm.allreduce_obj(comm.rank), "host", comm.intra_size)\n'
+        'if comm.rank == 1: sys.exit(3)\n'
+        'comm.recv_obj(1)\n'
+    )
+    status, output = run(tmp_path, 3, program)
+    assert status == 3
+    assert all(f'[{i}] sum 3 host 3' in output for i in range(3))
+    assert 'rank 1 on' in output and 'ended with exit status 3' in output
+    assert 'rank 1 is lost' in output
