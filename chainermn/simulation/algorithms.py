@@ -89,9 +89,9 @@ def _moved(cluster: Cluster, moved: float) -> Phase:
 
 
 def _direct(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
-    shared = [b for b in buckets if cluster.hosts == 1 and b.n_bytes == b.sent_bytes]
-    means = [_by_messages(cluster, bucket) for bucket in buckets if bucket not in shared]
-    return [*means, _in_shared_rows(cluster, shared)] if shared else means
+    if cluster.hosts == 1 and all([b.sent_bytes == b.n_bytes for b in buckets]):
+        return [_in_shared_rows(cluster, buckets)] if buckets else []
+    return [_by_messages(cluster, bucket) for bucket in buckets]
 
 
 def _by_messages(cluster: Cluster, bucket: Bucket) -> list[Phase]:

@@ -185,3 +185,21 @@ def test_optimizers_use_the_transport_of_the_communicator(world, options):
     numpy.testing.assert_array_equal(model.W.array, 1 - 2.0 * n_updates * numpy.ones((1, 2)))
     assert set(comm.transport.sizes) == {2}
     comm.finalize()
+
+
+SMALL = 1 << 16  # bytes of a last group that has no messages of its own
+
+
+@pytest.mark.parametrize(
+    ('sizes', 'dtypes', 'least', 'groups'),
+    [
+        ([], '', 8, []),
+        ([5, 0], 'ff', 8, [[0, 1]]),
+        ([SMALL] * 4, 'ffff', 0, [[0], [1], [2], [3]]),
+        ([SMALL] * 5, 'fffff', 2 * SMALL, [[0, 1], [2, 3], [4]]),
+        ([SMALL] * 3, 'fef', 2 * SMALL, [[0], [1], [2]]),
+        ([SMALL, SMALL, SMALL - 1], 'fff', SMALL, [[0], [1, 2]]),
+    ],
+)
+def test_groups(sizes, dtypes, least, groups):
+    assert means.group(sizes, dtypes, least) == groups
