@@ -242,7 +242,10 @@ class Comm:
     # -- calls of all ranks
 
     def Barrier(self) -> None:
-        self.Allgather(numpy.zeros(1, numpy.uint8), numpy.empty(self.size, numpy.uint8))
+        self.Ibarrier().Wait()
+
+    def Ibarrier(self) -> Request:
+        return self.Iallgather(numpy.zeros(1, numpy.uint8), numpy.empty(self.size, numpy.uint8))
 
     def Bcast(self, buffer: Any, root: int = 0) -> None:
         self._start(lambda point: collectives.bcast(point, bytes_of(buffer), root)).Wait()

@@ -126,7 +126,7 @@ def measure_cluster(comm: MpiCommunicatorBase, rounds: int = 30) -> Cluster:
 
     """
     check_count('rounds', rounds)
-    hosts = comm.mpi_comm.allgather(comm.inter_rank)
+    hosts = comm.allgather_obj(comm.inter_rank)
     counts = sorted({hosts.count(host) for host in hosts})
     if len(counts) > 1:
         raise ValueError(f'comm must have as many ranks on each host, not {counts}')
@@ -153,7 +153,7 @@ def _measure_memory(comm: MpiCommunicatorBase, rounds: int) -> float:
         start = time.perf_counter()
         kernels.mean(arrays, arrays)
         times.append(time.perf_counter() - start)
-    seconds = max(comm.mpi_comm.allgather(min(times[1:])))
+    seconds = max(comm.allgather_obj(min(times[1:])))
     return comm.intra_size * sum([_MOVED * array.size for array in arrays]) / seconds
 
 
@@ -206,7 +206,7 @@ def measure_connection(
         peer = target if comm.rank == source else source
         values = _Pair(channel, tag, peer, comm.rank == source).measure(n_bytes, rounds)
     _wait_quietly(comm.mpi_comm)
-    return Connection(*comm.mpi_comm.bcast(values, source))
+    return Connection(*comm.bcast_obj(values, root=source))
 
 
 class _Pair:

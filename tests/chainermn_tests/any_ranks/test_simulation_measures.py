@@ -18,7 +18,7 @@ def test_cluster(world, comm):
     cluster = simulation.measure_cluster(comm, rounds=2)
     assert cluster.size == world.size
     assert (cluster.hosts, cluster.ranks_per_host) == (comm.inter_size, comm.intra_size)
-    assert world.allgather(cluster) == [cluster] * world.size
+    assert comm.allgather_obj(cluster) == [cluster] * world.size
     assert cluster.memory.bandwidth > 0
     assert (cluster.memory.latency > 0) == (comm.intra_size > 1)
 
@@ -27,7 +27,7 @@ def test_connection_of_any_ranks(world, comm):
     if world.size == 1:
         pytest.skip('needs two ranks')
     connection = simulation.measure_connection(comm, world.size - 1, 0, n_bytes=3, rounds=1)
-    assert world.allgather(connection) == [connection] * world.size
+    assert comm.allgather_obj(connection) == [connection] * world.size
     assert connection.latency > 0 and connection.bandwidth > 0 and connection.overhead >= 0
 
 
