@@ -52,7 +52,7 @@ Array AlongAxis(const Array& x, int64_t axis, Opset opset) {
 }
 
 Array Hardmax(const Array& x, const OptionalAxes& axes) {
-    int8_t axis = axes->front();
+    int8_t axis = (*axes)[0];
     Array steps = Steps(x.shape()[axis], x.ndim() - 1 - axis, x.device());
     return Cast(Equal(steps, ExpandDims(ArgMax(x, axis), axis)), x.dtype());
 }
@@ -79,14 +79,14 @@ const OperatorTable kActivationsOperators = {
         {"HardSwish", Call<HardSwish>},
         {"Hardmax", Call<AlongAxis<Hardmax>>, "axis"},
         {"LeakyRelu", Call<LeakyRelu>, "alpha"},
-        {"LogSoftmax", Call<AlongAxis<LogSoftmax>>, "axis"},
+        {"LogSoftmax", Call<AlongAxis<chainerx::LogSoftmax>>, "axis"},
         {"Mish", Call<Mish>},
         {"PRelu", Call<PRelu>},
         {"Relu", Call<Relu>},
         {"Selu", Call<Selu>, "alpha gamma"},
         {"Shrink", Call<Shrink>, "lambd bias"},
         {"Sigmoid", Unary<Sigmoid>},
-        {"Softmax", Call<AlongAxis<Softmax>>, "axis"},
+        {"Softmax", Call<AlongAxis<chainerx::Softmax>>, "axis"},
         {"Softplus", Call<Softplus>},
         {"Softsign", Call<Softsign>},
         {"SwiGLU", Call<SwiGlu>, "alpha"},

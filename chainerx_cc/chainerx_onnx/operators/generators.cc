@@ -99,10 +99,10 @@ const OperatorTable kGeneratorsOperators = {
         {"ConstantOfShape", Call<ConstantOfShape>, "input"},
         {"EyeLike", Call<EyeLike>, "dtype k"},
         {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},
-        {"RandomNormal", Call<Random<RandomNormal>>, "shape dtype mean scale", Purity::kRandom},
-        {"RandomNormalLike", Call<RandomLike<RandomNormal>>, "dtype mean scale", Purity::kRandom},
-        {"RandomUniform", Call<Random<RandomUniform>>, "shape dtype low high", Purity::kRandom},
-        {"RandomUniformLike", Call<RandomLike<RandomUniform>>, "dtype low high", Purity::kRandom},
+        {"RandomNormal", Call<Random<chainerx::RandomNormal>>, "shape dtype mean scale", Purity::kRandom},
+        {"RandomNormalLike", Call<RandomLike<chainerx::RandomNormal>>, "dtype mean scale", Purity::kRandom},
+        {"RandomUniform", Call<Random<chainerx::RandomUniform>>, "shape dtype low high", Purity::kRandom},
+        {"RandomUniformLike", Call<RandomLike<chainerx::RandomUniform>>, "dtype low high", Purity::kRandom},
         {"Range", Call<Range>},
 };
 

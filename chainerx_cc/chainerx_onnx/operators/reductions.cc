@@ -76,10 +76,10 @@ const OperatorTable kReductionsOperators = {
         {"ReduceLogSum", Call<Reduce<LogSum>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceLogSumExp", Call<Reduce<LogSumExpOf>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceMax", Call<Reduce<ExtremeOf<true>>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceMean", Call<Reduce<Mean>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceMean", Call<Reduce<chainerx::Mean>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceMin", Call<Reduce<ExtremeOf<false>>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceProd", Call<Reduce<Prod>>, "axes keepdims noop_with_empty_axes"},
-        {"ReduceSum", Call<Reduce<Sum>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceProd", Call<Reduce<chainerx::Prod>>, "axes keepdims noop_with_empty_axes"},
+        {"ReduceSum", Call<Reduce<chainerx::Sum>>, "axes keepdims noop_with_empty_axes"},
         {"ReduceSumSquare", Call<Reduce<SumSquare>>, "axes keepdims noop_with_empty_axes"},
         {"TopK", Call<TopK>, "k axis largest"},
 };
