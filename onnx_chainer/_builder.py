@@ -299,6 +299,10 @@ class Builder(KnownCall):
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
         return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
 
+    def counted(self, labels: Any, ignored: Any) -> Any:
+        """Whether labels, which are input 1, are others than the one to ignore."""
+        return self.Not(self.Equal(labels, self.const(ignored, self.dtype(1))))
+
     def at_labels(self, x: Any, labels: Any, length: int) -> Any:
         """For each label, the element of ``x`` there along axis 1, which has a length."""
         index = self.unsqueeze(labels, [1])
