@@ -115,7 +115,7 @@ class Builder(KnownCall):
 
     @contextlib.contextmanager
     def numbers_of(self, dtype: Any) -> Iterator[None]:
-        """Numbers among the inputs of nodes have another dtype here than the call's first input."""
+        """Here numbers among the inputs of nodes have this dtype, not that of the first input."""
         self._dtype_of_numbers = dtype
         yield
         self._dtype_of_numbers = None
@@ -299,8 +299,12 @@ class Builder(KnownCall):
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
         return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
 
+    def counted(self, labels: Any, ignored: Any) -> Any:
+        """Whether labels, which are input 1, are others than the one to ignore."""
+        return self.Not(self.Equal(labels, self.const(ignored, self.dtype(1))))
+
     def at_labels(self, x: Any, labels: Any, length: int) -> Any:
-        """For each label, the element of ``x`` there along axis 1, which has a length."""
+        """For each label, the element of ``x`` there along axis 1, which has this length."""
         index = self.unsqueeze(labels, [1])
         return self.squeeze(self.take_along(x, index, 1, length, self.dtype()), [1])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
@@ -58,14 +59,14 @@ def get(g: Any, slices: Any, x: str) -> Any:
         if _is_array(s):
             arrays[axis - len(removed)] = s
         elif isinstance(s, slice):
-            if s != slice(None):
-                start, end, step = _bounds(s)
-                bounds.append((start, end, axis, step))
             layout.append(axis - len(removed))
         else:
             i = s if isinstance(s, Dim) else int(s)
-            bounds.append((i, _END if isinstance(i, int) and i == -1 else i + 1, axis, 1))
+            s = slice(i, None if i == -1 else i + 1)
             removed.append(axis)
+        if isinstance(s, slice) and s != slice(None):
+            start, end, step = _bounds(s)
+            bounds.append((start, end, axis, step))
         axis += 1
     y = x
     if bounds:
@@ -124,11 +125,8 @@ def _take(g, x, arrays, ndim):
         (axis,) = axes
         return g.Gather(x, names[0], axis=axis), [*rest[:axis], *[_INDEX] * n, *rest[axis:]]
     g.need(11, 'an index of several arrays')
-    zero = g.const(0, numpy.int64)
-    total = names[0]
-    for name in names[1:]:
-        total = g.Add(total, name)
-    nothing = g.Mul(total, zero)
+    # Zeros in the shape that the arrays broadcast to.
+    nothing = g.Mul(functools.reduce(g.Add, names), g.const(0, numpy.int64))
     columns = [g.unsqueeze(g.Add(name, nothing), [n]) for name in names]
     perm = [*axes, *rest]
     if perm != sorted(perm):

@@ -292,11 +292,7 @@ row('Concat', '``Concat``.', lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)
 row('Copy', '``Identity``.', lambda g, f, x: g.Identity(x))
 row('Depth2Space', '``DepthToSpace``.', lambda g, f, x: g.DepthToSpace(x, blocksize=f.r))
 row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, numpy.atleast_3d))
-row(
-    'Hstack',
-    '``Concat``.',
-    lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d),
-)
+row('Hstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d))
 row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d))
 row('ExpandDims', '``Unsqueeze``.', lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]))
 row('Reshape', '``Reshape``.', lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()))

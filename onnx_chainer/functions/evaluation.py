@@ -7,11 +7,6 @@ import numpy
 from onnx_chainer.functions._declare import converts
 
 
-def _counted(g, f, t):
-    """Whether labels count."""
-    return g.Not(g.Equal(t, g.const(f.ignore_label, g.dtype(1))))
-
-
 def _share(g, hits, counted):
     """How many of the labels that count are hits, which are none if no label counts."""
 
@@ -33,13 +28,13 @@ def convert_Accuracy(g, f, y, t):
     hits = g.Equal(_predicted(g, y), g.cast(t, numpy.int64))
     if f.ignore_label is None:
         return g.reduce('Mean', g.cast(hits, g.dtype()))
-    return _share(g, hits, _counted(g, f, t))
+    return _share(g, hits, g.counted(t, f.ignore_label))
 
 
 @converts('BinaryAccuracy')
 def convert_BinaryAccuracy(g, f, y, t):
     """Of ``Less`` and ``Equal``."""
-    counted = _counted(g, f, t)
+    counted = g.counted(t, f.ignore_label)
     is_one = g.Equal(t, g.const(1, g.dtype(1)))
     # A hit: not negative and labelled one, or negative and not.
     return _share(g, g.Xor(g.Less(y, 0), is_one), counted)
@@ -51,7 +46,7 @@ def convert_ClassificationSummary(g, f, y, t):
     n = len(g.out_shape()) and int(g.out_shape()[0])
     ndim = g.ndim(1)
     classes = numpy.arange(n).reshape(n, *[1] * ndim)
-    counted = _counted(g, f, t)
+    counted = g.counted(t, f.ignore_label)
     axes = list(range(1, ndim + 1))
 
     def number(condition):

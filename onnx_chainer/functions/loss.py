@@ -9,16 +9,14 @@ from onnx_chainer.functions._declare import converts, row
 
 
 def _reduced(g, loss, how):
-    if how == 'mean':
-        return g.reduce('Mean', loss)
-    return g.reduce('Sum', loss) if how == 'sum' else loss
+    return loss if how == 'no' else g.reduce(how.title(), loss)
 
 
 @converts('Contrastive')
 def convert_Contrastive(g, f, x0, x1, y):
     """Of ``ReduceSumSquare``, ``Sqrt`` and ``Where``."""
     squared = g.reduce('SumSquare', g.Sub(x0, x1), [1])
-    margin = g.Relu(g.Sub(g.const(f.margin), g.Sqrt(squared)))
+    margin = g.Relu(g.Sub(f.margin, g.Sqrt(squared)))
     same = g.Equal(y, g.const(1, g.dtype(2)))
     return _reduced(g, g.Mul(g.Where(same, squared, g.square(margin)), 0.5), f.reduce)
 
@@ -27,7 +25,7 @@ def convert_Contrastive(g, f, x0, x1, y):
 def convert_CrossCovariance(g, f, y, z):
     """Of ``ReduceMean`` and ``MatMul``."""
     y, z = [g.Sub(x, g.reduce('Mean', x, [0], True)) for x in (y, z)]
-    covariance = g.Div(g.MatMul(g.Transpose(y, perm=[1, 0]), z), g.const(g.shape()[0]))
+    covariance = g.Div(g.MatMul(g.Transpose(y, perm=[1, 0]), z), g.shape()[0])
     return _half_sum_of_squares(g, covariance, f.reduce)
 
 
@@ -39,7 +37,7 @@ def _half_sum_of_squares(g, x, reduce):
 def convert_DeCov(g, f, h):
     """Of ``ReduceMean`` and ``MatMul``."""
     d = g.Sub(h, g.reduce('Mean', h, [0], True))
-    covariance = g.Div(g.MatMul(g.Transpose(d, perm=[1, 0]), d), g.const(g.shape()[0]))
+    covariance = g.Div(g.MatMul(g.Transpose(d, perm=[1, 0]), d), g.shape()[0])
     others = 1 - numpy.eye(int(g.shape()[1]), dtype=g.dtype())
     return _half_sum_of_squares(g, g.Mul(covariance, others), f.reduce)
 
@@ -53,7 +51,7 @@ def convert_Hinge(g, f, x, t):
     if f.norm == 'L2':
         loss = g.square(loss)
     if f.reduce == 'mean':
-        return g.Div(g.reduce('Sum', loss), g.const(g.shape()[0]))
+        return g.Div(g.reduce('Sum', loss), g.shape()[0])
     return loss
 
 
@@ -63,36 +61,32 @@ def convert_HuberLoss(g, f, x, t):
     d = g.Sub(x, t)
     a = g.Abs(d)
     outer = g.Mul(g.Sub(a, 0.5 * f.delta), f.delta)
-    y = g.Where(g.Less(a, g.const(f.delta)), g.Mul(g.square(d), 0.5), outer)
+    y = g.Where(g.Less(a, f.delta), g.Mul(g.square(d), 0.5), outer)
     return g.reduce('Sum', y, [1]) if f.reduce == 'sum_along_second_axis' else y
 
 
 @converts('Triplet')
 def convert_Triplet(g, f, anchor, positive, negative):
     """Of ``ReduceSumSquare`` and ``Relu``."""
-    d = g.Sub(
-        g.reduce('SumSquare', g.Sub(anchor, positive), [1]),
-        g.reduce('SumSquare', g.Sub(anchor, negative), [1]),
-    )
-    return _reduced(g, g.Relu(g.Add(d, f.margin)), f.reduce)
+    near, far = [g.reduce('SumSquare', g.Sub(anchor, x), [1]) for x in (positive, negative)]
+    return _reduced(g, g.Relu(g.Add(g.Sub(near, far), f.margin)), f.reduce)
 
 
-def _mask(g, t, i, ignore_label):
+def _mask(g, f, t):
     """Whether labels count, as floating point numbers, and how many do, at least one."""
-    mask = g.cast(g.Not(g.Equal(t, g.const(ignore_label, g.dtype(i)))), g.dtype())
+    mask = g.cast(g.counted(t, f.ignore_label), g.dtype())
     return mask, g.Max(g.reduce('Sum', mask), 1)
 
 
 @converts('SigmoidCrossEntropy')
 def convert_SigmoidCrossEntropy(g, f, x, t):
     """Of ``Softplus`` and a mask."""
-    mask, count = _mask(g, t, 1, f.ignore_label)
+    mask, count = _mask(g, f, t)
     loss = g.Mul(mask, g.Sub(g.softplus(x), g.Mul(x, g.cast(t, g.dtype()))))
     if f.reduce == 'no':
         return loss
-    if not f.normalize:
-        count = g.const(g.shape()[0] if g.ndim() else 1)
-    return g.Div(g.reduce('Sum', loss), count)
+    batch = g.shape()[0] if g.ndim() else 1
+    return g.Div(g.reduce('Sum', loss), count if f.normalize else batch)
 
 
 @converts('SoftmaxCrossEntropy')
@@ -106,7 +100,7 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
         return g.SoftmaxCrossEntropyLoss(
             x, t, weight, ignore_index=int(f.ignore_label), reduction='none'
         )
-    mask, count = _mask(g, t, 1, f.ignore_label)
+    mask, count = _mask(g, f, t)
     log_y = g.softmax(x, 1, g.ndim(), 'LogSoftmax')
     is_ignored = g.Equal(t, g.const(f.ignore_label, g.dtype(1)))
     label = g.cast(g.Where(is_ignored, g.const(0, g.dtype(1)), t), numpy.int64)
@@ -116,7 +110,7 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
     loss = g.Where(is_ignored, 0, loss)
     if f.reduce == 'no':
         return loss
-    return g.Div(g.reduce('Sum', loss), count if f.normalize else g.const(g.shape()[0]))
+    return g.Div(g.reduce('Sum', loss), count if f.normalize else g.shape()[0])
 
 
 def _soft_targets(g, f, x, t):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -112,9 +113,7 @@ def convert_Cumprod(g, f, x):
     """``Mul`` of slices, one after another."""
     x, axis, _, n = _flat(g, f, x)
     parts = g.split(x, [1] * int(n), axis)
-    for i in range(1, len(parts)):
-        parts[i] = g.Mul(parts[i - 1], parts[i])
-    return g.Concat(*parts, axis=axis)
+    return g.Concat(*itertools.accumulate(parts, g.Mul), axis=axis)
 
 
 @converts('Diff')
@@ -209,17 +208,13 @@ def convert_SumTo(g, f, x):
 def convert_TensorDot(g, f, a, b):
     """``MatMul`` of matrices."""
     a_outer, a_inner, b_inner, b_outer = _groups(g, f)
-    shapes = g.shape(0), g.shape(1)
 
-    def matrix(x, shape, first, second, ndim):
-        x = g.Transpose(x, perm=[*first, *second]) if ndim else x
-        return g.reshape(x, [math.prod(shape[i] for i in group) for group in (first, second)])
+    def matrix(x, i, first, second):
+        x = g.Transpose(x, perm=[*first, *second]) if g.ndim(i) else x
+        return g.reshape(x, [math.prod(g.shape(i)[n] for n in axes) for axes in (first, second)])
 
-    y = g.MatMul(
-        matrix(a, shapes[0], a_outer, a_inner, g.ndim(0)),
-        matrix(b, shapes[1], b_inner, b_outer, g.ndim(1)),
-    )
-    return g.reshape(y, [*[shapes[0][i] for i in a_outer], *[shapes[1][i] for i in b_outer]])
+    y = g.MatMul(matrix(a, 0, a_outer, a_inner), matrix(b, 1, b_inner, b_outer))
+    return g.reshape(y, [*(g.shape(0)[n] for n in a_outer), *(g.shape(1)[n] for n in b_outer)])
 
 
 def _groups(g, f):

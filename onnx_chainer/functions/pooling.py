@@ -15,32 +15,30 @@ def _is_whole(g, f):
     return tuple(f.ksize) == tuple(g.shape()[2:]) and not any(f.pad)
 
 
+def _windows(f):
+    return {'kernel_shape': [int(k) for k in f.ksize], 'strides': [int(s) for s in f.stride]}
+
+
 def _average(g, f, x):
     if _is_whole(g, f):
         return g.GlobalAveragePool(x)
-    return g.AveragePool(
-        x,
-        kernel_shape=[int(k) for k in f.ksize],
-        strides=[int(s) for s in f.stride],
-        pads=[*f.pad, *f.pad],
-        count_include_pad=int(f.pad_value is not None),
-    )
+    counts = int(f.pad_value is not None)
+    return g.AveragePool(x, pads=[*f.pad, *f.pad], count_include_pad=counts, **_windows(f))
 
 
 def _max(g, f, x):
     if _is_whole(g, f):
         return g.GlobalMaxPool(x)
-    options = {'kernel_shape': [int(k) for k in f.ksize], 'strides': [int(s) for s in f.stride]}
-    dims = g.shape()[2:]
+    dims, windows = g.shape()[2:], _windows(f)
     if any(isinstance(n, Dim) for n in dims):
         if f.cover_all:
             g.need(10, 'max pooling that covers all of a dynamic axis')
-        return g.MaxPool(x, pads=[*f.pad, *f.pad], ceil_mode=int(f.cover_all) or None, **options)
+        return g.MaxPool(x, pads=[*f.pad, *f.pad], ceil_mode=int(f.cover_all) or None, **windows)
     after = padding_behind(dims, f.ksize, f.stride, f.pad, [1] * len(dims), f.cover_all)
     # ONNX has no windows that are padding only.
     empty = [int(p >= k) for p, k in zip(after, f.ksize)]
     after = [max(p - s * e, 0) for p, s, e in zip(after, f.stride, empty)]
-    y = g.MaxPool(x, pads=[*f.pad, *after], **options)
+    y = g.MaxPool(x, pads=[*f.pad, *after], **windows)
     if any(empty):
         y = g.pad(y, [0] * (2 + len(empty)) + [0, 0, *empty], 'constant', -numpy.inf)
     return y

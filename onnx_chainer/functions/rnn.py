@@ -27,9 +27,7 @@ def _state(g, pairs, children, o):
     """New cell and hidden states from tanh inputs with gates, and states with forget gates."""
     terms = [g.Mul(g.Tanh(a), g.Sigmoid(i)) for a, i in pairs]
     terms += [g.Mul(g.Sigmoid(f), c) for c, f in children]
-    c = terms[0]
-    for term in terms[1:]:
-        c = g.Add(c, term)
+    c = functools.reduce(g.Add, terms)
     return c, g.Mul(g.Sigmoid(o), g.Tanh(c))
 
 
@@ -137,8 +135,7 @@ def _rnn(g, f, *names):
 
 
 # Chainer: input, forget, cell, output; ONNX: input, output, forget, cell.
-_lstm = _layers('LSTM', (0, 3, 1, 2))
-row('NStepLSTM NStepBiLSTM', '``LSTM``, one for each layer.', _lstm)
+row('NStepLSTM NStepBiLSTM', '``LSTM``, one for each layer.', _layers('LSTM', (0, 3, 1, 2)))
 # Chainer: reset, update; ONNX: update, reset.
 _gru = _layers('GRU', (1, 0, 2), linear_before_reset=1)
 row('NStepGRU NStepBiGRU n_step_gru', '``GRU``, one for each layer.', _gru)

@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import pathlib
 
+import numpy as np
 import pytest
 
 onnx = pytest.importorskip('onnx')
@@ -102,6 +103,26 @@ def test_functions_of_other_domains_say_what_they_take():
     assert (schema.least, schema.most) == (1, 2)
     assert schema.attributes == {'scale': ('', True, None), 'shift': ('', False, 0)}
     assert list(inspect.signature(row.function).parameters) == ['node', 'x', 'y', 'scale', 'shift']
+
+
+def test_inputs_as_python_values():
+    @registry.operator('Mixed', domain='test.schemas', scalars=(1,), lists=(2,))
+    def mixed(node, x, k=5, axes=None, /):
+        return x, k, axes
+
+    row = registry.find('test.schemas', 'Mixed')
+    del registry._TABLE['test.schemas', 'Mixed']
+    assert row.host == {1, 2}
+    assert row.function(None, 'x', np.array([3]), np.array([[1, 2]], np.uint8)) == ('x', 3, [1, 2])
+    assert row.function(None, 'x', None, np.array(4)) == ('x', 5, [4])
+    assert row.function(None, 'x') == ('x', 5, None)
+    with pytest.raises(ValueError, match=r'expected one element, and the shape is \(2,\)'):
+        row.function(None, 'x', np.array([3, 4]))
+
+
+def test_attributes_of_some_operators_of_a_function():
+    assert registry.find('', 'Scatter').keywords == {'axis'}
+    assert registry.find('', 'ScatterElements').keywords == {'axis', 'reduction'}
 
 
 @pytest.mark.parametrize(

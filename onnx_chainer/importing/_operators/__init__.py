@@ -22,5 +22,4 @@ from . import (
     signals,
     text,
     trees,
-    types,
 )

@@ -75,21 +75,18 @@ def _scan(
     if len(lengths) != 1:
         raise ValueError(f'the inputs have different lengths {sorted(lengths)}')
     (length,) = lengths
-    rows, backwards = [], scan_input_directions or [0] * count
+    backwards = scan_input_directions or [0] * count
+    rows = []
     for t in range(length):
-        parts = [
-            part(x, axis, length - 1 - t if backwards[i] else t)
-            for i, (x, axis) in enumerate(zip(inputs, axes))
-        ]
-        ys = body(*states, *parts)
+        now = (length - 1 - t if each else t for each in backwards)
+        ys = body(*states, *map(part, inputs, axes, now))
         states = ys[: len(states)]
         rows.append(ys[len(states) :])
-    stacked = []
-    for i, each in enumerate(_columns(rows, 0)):
-        if scan_output_directions and scan_output_directions[i]:
-            each = each[::-1]
-        stacked.append(stack(each, scan_output_axes[i] if scan_output_axes else 0))
-    return *states, *stacked
+    columns = _columns(rows, 0)
+    axes = scan_output_axes or [0] * len(columns)
+    backwards = scan_output_directions or [0] * len(columns)
+    sides = (each[::-1] if back else each for each, back in zip(columns, backwards))
+    return *states, *map(stack, sides, axes)
 
 
 # -- sequences and optional values

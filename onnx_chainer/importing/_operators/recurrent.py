@@ -82,7 +82,7 @@ def _layer(
     names = activations or defaults * count
     per = len(names) // count
     size = gates * hidden
-    ys, finals = [], []
+    runs = []
     for d, reverse in enumerate(backwards):
         part = slice(d * per, (d + 1) * per)
         functions = _activations(
@@ -92,11 +92,9 @@ def _layer(
         projected = F.linear(F.reshape(x, (-1, x.shape[2])), w[d], bias[0])
         states = tuple(zeros if s is None else s[d] for s in initial)
         step = make_step(functions, r[d], bias[1], d)
-        y, final = _direction(
-            F.reshape(projected, (*x.shape[:2], size)), lengths, states, step, reverse
-        )
-        ys.append(y)
-        finals.append(final)
+        projected = F.reshape(projected, (*x.shape[:2], size))
+        runs.append(_direction(projected, lengths, states, step, reverse))
+    ys, finals = zip(*runs)
     y = F.stack(ys, axis=1)
     last = [F.stack(each) for each in zip(*finals)]
     if layout:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from ..registry import HOST, operator
@@ -124,34 +122,34 @@ class _Ensemble:
 
 @operator('TreeEnsemble', takes=HOST, domain=ML)
 def tree_ensemble(x, *, aggregate_function, n_targets, post_transform, **attributes):
-    ensemble = _of_lists(SimpleNamespace(**attributes))
+    ensemble = _of_lists(attributes)
     scores, _ = ensemble.scores(x, n_targets or 1, _AGGREGATES[aggregate_function])
     return transformed(scores, list(TRANSFORMS)[post_transform]).astype(x.dtype)
 
 
-def _of_lists(given):
+def _of_lists(attributes):
     """The ensemble of attributes that name nodes by their places in lists."""
-    modes, tracks = given.nodes_modes, given.nodes_missing_value_tracks_true
-    size, leaves = len(modes), len(given.leaf_weights)
-    if any(not 0 <= root < size for root in given.tree_roots) or (modes > _MEMBER).any():
+    modes, tracks = attributes['nodes_modes'], attributes['nodes_missing_value_tracks_true']
+    size, leaves = len(modes), len(attributes['leaf_weights'])
+    if any(not 0 <= root < size for root in attributes['tree_roots']) or (modes > _MEMBER).any():
         raise ValueError('there is no node or no mode of that number')
     # The leaves are nodes behind the others.
     nothing = np.zeros(leaves, np.int64)
     following = [
-        _behind(given.nodes_trueleafs, given.nodes_truenodeids, size, leaves),
-        _behind(given.nodes_falseleafs, given.nodes_falsenodeids, size, leaves),
+        _behind(attributes[f'nodes_{side}leafs'], attributes[f'nodes_{side}nodeids'], size, leaves)
+        for side in ('true', 'false')
     ]
     return _Ensemble(
         np.append(modes.astype(np.int64), nothing + _LEAF),
-        np.append(np.array(given.nodes_featureids, np.int64), nothing),
-        np.append(given.nodes_splits, nothing.astype(given.nodes_splits.dtype)),
+        np.append(np.array(attributes['nodes_featureids'], np.int64), nothing),
+        np.append(attributes['nodes_splits'], nothing.astype(attributes['nodes_splits'].dtype)),
         *(np.append(each, nothing) for each in following),
         np.append(np.array(tracks or [0] * size, np.int64), nothing),
-        roots=np.array(given.tree_roots, np.int64),
-        members=_sets(given.membership_values, np.flatnonzero(modes == _MEMBER)),
+        roots=np.array(attributes['tree_roots'], np.int64),
+        members=_sets(attributes['membership_values'], np.flatnonzero(modes == _MEMBER)),
         leaves=size + np.arange(leaves),
-        targets=given.leaf_targetids,
-        weights=given.leaf_weights,
+        targets=attributes['leaf_targetids'],
+        weights=attributes['leaf_weights'],
     )
 
 
