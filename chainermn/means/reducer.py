@@ -51,7 +51,7 @@ class Reducer:
         self._dtype: str | None = None
         self._buckets: dict[Any, list[Bucket]] = {}
         self._staging: staging.Staging | None = None
-        self.has_prepared = False
+        self.has_prepared: bool = False
 
     @property
     def dtype(self) -> str | None:
