@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from chainermn._recorder import recorder
 from chainermn.means import kernels, shared_memory
 from chainermn.means.buckets import cut
 from chainermn.means.transport import Pending
@@ -129,6 +130,7 @@ class Staging:
             self._pending[0].wait()
             self._pending.popleft()
             self._n_done += 1
+            recorder.ticks += 1  # a large array makes progress
 
 
 class StagedMean:

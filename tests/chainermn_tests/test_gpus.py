@@ -1,4 +1,4 @@
-"""Gradients, parameters and arrays on GPUs, on two ranks."""
+"""Gradients, parameters, arrays, sharded updates and pipelines on GPUs, on two ranks."""
 
 import pytest
 from helpers import mpi
@@ -47,7 +47,10 @@ if module == '@cupy':  # ChainerX needs views of CuPy for it
     assert is_there(y.array) and (to_cpu(y.array) == 1).all()
 
 x = device.send(numpy.random.RandomState(comm.rank).normal(0, 1, (4, 5)).astype('float32'))
-for options in dict(sharded=True), dict(local_steps=2, average_states=True):
+
+def train(**options):
+    model = make(comm.rank)
+    model.to_device(device)
     adam = chainer.optimizers.Adam()
     optimizer = chainermn.create_multi_node_optimizer(adam, comm, **options).setup(model)
     for _ in range(3):
@@ -55,6 +58,37 @@ for options in dict(sharded=True), dict(local_steps=2, average_states=True):
     arrays = comm.allgather_obj([to_cpu(param.array) for param in model.params()])
     for a, b in zip(*arrays):
         numpy.testing.assert_array_equal(a, b)
+    return arrays[0]
+
+train(local_steps=2, average_states=True)
+for a, b in zip(train(sharded=True), train(sharded='gradients')):
+    numpy.testing.assert_allclose(a, b, 1e-5 if wire is None else 1e-2, 1e-5)
+
+def check_pipeline():
+    stages = [L.Linear(5, 300), L.Linear(300, 3)]
+    for stage in stages:
+        stage.W.array[...] = numpy.random.RandomState(0).uniform(-1, 1, stage.W.shape)
+        stage.cleargrads()
+    inputs = numpy.random.RandomState(0).uniform(-1, 1, (6, 5)).astype('float32')
+    expected = chainer.functions.mean(stages[1](stages[0](inputs)) ** 2)
+    expected.backward()
+    stage = stages[comm.rank]
+    grad = stage.W.grad.copy()
+    chain = chainermn.MultiNodeChainList(comm)
+    chain.add_link(stage, *((None, 1) if comm.rank == 0 else (0, None)))
+    chain.to_device(device)
+    chain.cleargrads()
+    if comm.rank == 0:
+        chain.run_1f1b(3, chain, device.send(inputs))
+    else:
+        loss = chain.run_1f1b(3, lambda: chainer.functions.mean(chain() ** 2))
+        assert is_there(loss)
+        numpy.testing.assert_allclose(float(loss), float(expected.array), 1e-4)
+    assert is_there(stage.W.grad)
+    numpy.testing.assert_allclose(to_cpu(stage.W.grad), grad, 1e-4, 1e-5)
+
+if module == '@cupy':  # so do functions
+    check_pipeline()
 comm.finalize()
 """
 
