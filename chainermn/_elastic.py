@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
-    _R = TypeVar('_R')
+_R = TypeVar('_R')
 
 
 def run_elastic(
