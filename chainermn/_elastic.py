@@ -9,7 +9,6 @@ from chainermn import _recorder, communicators
 from chainermn._mpi import is_tcp
 from chainermn._tcp import names
 from chainermn._tcp.engine import RankLostError
-from chainermn.means.transport import Pending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +61,6 @@ def run_elastic(
 def _reconnect() -> None:
     """Connects the ranks that are left, and forgets the calls of those of before."""
     _recorder.forget_communicators()
-    Pending.forget_dropped()
     while True:
         try:
             names.renew()

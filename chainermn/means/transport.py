@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy
 
 from chainermn._mpi import mpi
+from chainermn._tcp.engine import RankLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -129,18 +130,13 @@ class Pending:
         self._steps = steps
         self._requests: Sequence[Any] | None = None
         if self._dropped:
-            self._dropped[:] = [request for request in self._dropped if not request.Test()]
+            self._dropped[:] = [request for request in self._dropped if not _is_over(request)]
         self._requests = next(steps, None)
         self.test()
 
     def __del__(self) -> None:
         if self._requests is not None:
             self._dropped.extend(self._requests)
-
-    @classmethod
-    def forget_dropped(cls) -> None:
-        """Forgets abandoned means, of which no message will come any more."""
-        cls._dropped.clear()
 
     def test(self) -> None:
         """Takes the steps that are possible without waiting, so that backward goes on."""
@@ -156,3 +152,11 @@ class Pending:
             if requests is not None:
                 mpi().Request.Waitall(requests)
         self._requests = None
+
+
+def _is_over(request: Any) -> bool:
+    """Tells whether nothing writes to the buffer of a request any more."""
+    try:
+        return bool(request.Test())
+    except RankLostError:  # its connections have ended
+        return True
