@@ -41,7 +41,8 @@ FORWARDED = (*ENDING, signal.SIGUSR1, signal.SIGUSR2)
 _GRACE = 5.0  # seconds between a signal and SIGKILL, unless the launcher says another number
 _REST_GRACE = 1.0  # the same for what a command that has ended leaves
 _SAME_SIGNAL = 1.0  # seconds; Ctrl-C comes from the launcher and from mpiexec
-_RANKS = 'CHAINERMN_RANK', 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
+#: Variables with the number of a rank, by who starts it.
+RANKS = 'CHAINERMN_RANK', 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
 _PROXIES = 'hydra_pmi_proxy', 'prted', 'orted'
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # Folders of chainer._core.data.temporary_folder; those that hold one have it open.
@@ -264,7 +265,7 @@ class _Launcher:
         self._settings = json.loads(text)
         self.grace: float = self._settings['grace']
         self.timeout = str(self._settings['timeout'])
-        rank = next((os.environ[name] for name in _RANKS if name in os.environ), '?')
+        rank = next((os.environ[name] for name in RANKS if name in os.environ), '?')
         self._hello = {
             'token': self._settings['token'],
             'rank': rank,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 import socket
 from typing import Any
 
@@ -51,7 +52,7 @@ def __getattr__(name: str) -> Any:
     """Connects the ranks when the program first asks for the communicator of all."""
     if name != 'COMM_WORLD':
         raise AttributeError(f'the transport TCP has no {name}')
-    atexit.register(_leave)
+    atexit.register(_leave, os.getpid())
     return renew()
 
 
@@ -70,6 +71,7 @@ def renew() -> Comm:
     return world
 
 
-def _leave() -> None:
-    if 'COMM_WORLD' in globals():
+def _leave(pid: int) -> None:
+    # A forked process that ends must not say farewell on the connections of its parent.
+    if os.getpid() == pid and 'COMM_WORLD' in globals():
         globals()['COMM_WORLD'].engine.leave()

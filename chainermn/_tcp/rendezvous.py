@@ -14,13 +14,13 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
+from chainermn._supervisor import RANKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 #: The variable that tells ranks where to meet: JSON.
 VARIABLE = 'CHAINERMN_RENDEZVOUS'
-#: Variables with the number of a rank, by who starts it.
-RANKS = 'CHAINERMN_RANK', 'PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK'
 #: Seconds that the ranks have to come.
 SECONDS = 120.0
 _HELLO_BYTES = 4096
