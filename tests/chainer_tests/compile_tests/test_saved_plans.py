@@ -246,9 +246,6 @@ def sort(x):
     return chainerx.sort(x * 2)
 
 
-LABELS = array([0, 3, 1, 2], 'i')
-
-
 class TestRefusals:
     def check(self, path, step, args, text):
         for _ in range(5):
@@ -264,7 +261,8 @@ class TestRefusals:
 
     def test_arguments_of_kernels(self, path):
         """What could not be loaded is not written."""
-        step = chainer.compile(lambda x: F.sum(F.select_item(F.log_softmax(x), LABELS)))
+        labels = array([0, 3, 1, 2], 'i')
+        step = chainer.compile(lambda x: F.sum(F.select_item(F.log_softmax(x), labels)))
         self.check(path, step, (numbers(4, 4),), "'take': the kernel does not take these arguments")
 
     def test_random_numbers_of_numpy(self, path):
