@@ -6,6 +6,7 @@ import struct
 import numpy as np
 
 import chainer
+import chainer.functions as F
 import chainerx
 from chainer.compilation import SavedPlan
 
@@ -25,6 +26,23 @@ def digits():
 
 def chainerx_batch(batch):
     return tuple(chainerx.array(part, device='native:0') for part in batch)
+
+
+def compiled_step(predict, model, optimizer, unchain=False):
+    """Returns a compiled step of a training, which returns loss and accuracy by name."""
+
+    @chainer.compile
+    def step(x, t):
+        y = predict(x)
+        loss = F.softmax_cross_entropy(y, t)
+        model.cleargrads()
+        loss.backward()
+        if unchain:
+            loss.unchain_backward()
+        optimizer.update()
+        return {'loss': loss, 'accuracy': F.accuracy(y, t)}
+
+    return step
 
 
 def bits(arrays):

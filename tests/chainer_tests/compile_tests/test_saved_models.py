@@ -10,7 +10,7 @@ import chainerx
 from chainer import optimizer_hooks as hooks, optimizers
 from chainer.compilation import SavedPlan
 from tests.helpers.compiled import array
-from tests.helpers.saved_plans import bits, count_refused
+from tests.helpers.saved_plans import bits, compiled_step, count_refused
 
 pytestmark = pytest.mark.chainerx
 
@@ -189,16 +189,7 @@ def trainer_of(make, optimizer=lambda: optimizers.MomentumSGD(0.05), hook=None):
     opt = optimizer().setup(model)
     if hook is not None:
         opt.add_hook(hook())
-
-    @chainer.compile
-    def step(x, t):
-        loss = F.softmax_cross_entropy(model(x), t)
-        model.cleargrads()
-        loss.backward()
-        opt.update()
-        return loss
-
-    return model, step
+    return model, compiled_step(model, model, opt)
 
 
 def arrays_of(model):
@@ -215,7 +206,7 @@ def check_half(path, make, **options):
     """Half of a training in Python, half from the file, as all in Python."""
     data = batches()
     all_python, step = trainer_of(make, **options)
-    expected = [step(*batch).array.tolist() for batch in data]
+    expected = [step(*batch)['loss'].array.tolist() for batch in data]
     assert step.replays, step.report()
 
     _, step = trainer_of(make, **options)
@@ -332,24 +323,13 @@ def bptt():
     np.random.seed(0)
     model = Sentences()
     model.to_device('native:0')
-    opt = optimizers.Adam(0.01).setup(model)
-
-    @chainer.compile
-    def step(x, t):
-        loss = F.softmax_cross_entropy(model(x), t)
-        model.cleargrads()
-        loss.backward()
-        loss.unchain_backward()
-        opt.update()
-        return loss
-
-    return model, step
+    return model, compiled_step(model, model, optimizers.Adam(0.01).setup(model), unchain=True)
 
 
 def test_states_of_recurrent_links(path):
     data = sentences()
     model, step = bptt()
-    expected = [step(*batch).array.tolist() for batch in data]
+    expected = [step(*batch)['loss'].array.tolist() for batch in data]
     assert step.replays, step.report()
     _, step = bptt()
     for batch in data[:5]:
@@ -420,20 +400,12 @@ def norm_and_state():
         model.norm = L.BatchNormalization(5)
         model.lstm = L.LSTM(5, 2)
     model.to_device('native:0')
-    opt = optimizers.AdaBound(0.01).setup(model)
 
-    @chainer.compile
-    def step(x, t):
+    def predict(x):
         h = model.lstm(model.norm(x))[None]
-        y = F.cumsum(F.scaled_dot_product_attention(h, h, h)[0], axis=1)
-        loss = F.softmax_cross_entropy(y, t)
-        model.cleargrads()
-        loss.backward()
-        loss.unchain_backward()
-        opt.update()
-        return loss
+        return F.cumsum(F.scaled_dot_product_attention(h, h, h)[0], axis=1)
 
-    return step
+    return compiled_step(predict, model, optimizers.AdaBound(0.01).setup(model), unchain=True)
 
 
 def test_hostile_files_with_these_are_refused_or_run(path):

@@ -11,7 +11,15 @@ import chainer.links as L
 import chainerx
 from chainer.compilation import SavedPlan
 from tests.helpers.compiled import array
-from tests.helpers.saved_plans import BATCH, bits, count_refused, digits, parameters_of, sealed
+from tests.helpers.saved_plans import (
+    BATCH,
+    bits,
+    compiled_step,
+    count_refused,
+    digits,
+    parameters_of,
+    sealed,
+)
 
 pytestmark = pytest.mark.chainerx
 
@@ -69,18 +77,7 @@ def trainer_of(model, optimizer):
     model = model()
     model(np.zeros((2, 64), 'f'))  # which makes lazy parameters
     model.to_device('native:0')
-    optimizer = optimizer().setup(model)
-
-    @chainer.compile
-    def step(x, t):
-        y = model(x)
-        loss = F.softmax_cross_entropy(y, t)
-        model.cleargrads()
-        loss.backward()
-        optimizer.update()
-        return {'loss': loss, 'accuracy': F.accuracy(y, t)}
-
-    return model, step
+    return model, compiled_step(model, model, optimizer().setup(model))
 
 
 def numbers(*shape):
