@@ -147,9 +147,11 @@ class PlannedUpdate(Effect):
 
     def _run_stages(self, plan: Any, segment: int) -> int:
         """Runs the segments; returns the number of the next one."""
-        segment = run_hooks(self._eager_hooks, plan, segment)
+        if self._eager_hooks:
+            segment = run_hooks(self._eager_hooks, plan, segment)
         self._count()
-        segment = run_hooks(self._late_eager_hooks, plan, segment)
+        if self._late_eager_hooks:
+            segment = run_hooks(self._late_eager_hooks, plan, segment)
         plan.run(segment)
         return segment + 1
 

@@ -90,16 +90,23 @@ def _visit_members(scope: Scope, cls: type) -> None:
                 _visit_foreign(scope, name, part, f'{cls.__name__}.{name}')
         return
     for name, part in list(vars(cls).items()):
-        if name in _NOT_READ and name not in scope.names:
+        if (name in _NOT_READ and name not in scope.names) or _is_of_library(part):
             continue
         label = f'{cls.__name__}.{name}'
         if name in _IMPLICIT and type(part) is not types.FunctionType:
             scope.visit(part, label)
-        # A function that has not run, or comes from a library, matters to nobody.
-        elif type(part) is not types.FunctionType or (
-            is_program_code(part.__code__) and scope.may_read(name, part)
-        ):
+        # A function that has not run matters to nobody.
+        elif type(part) is not types.FunctionType or scope.may_read(name, part):
             scope.visit_if_read(name, part, label)
+
+
+def _is_of_library(member: Any) -> bool:
+    """Tells whether a member of a class is a function of a library, which is trusted."""
+    # The hooks of abstract base classes are class methods, and many classes have these bases.
+    function = member.__func__ if type(member) in (classmethod, staticmethod) else member
+    if type(function) is types.FunctionType:
+        return not is_program_code(function.__code__)
+    return function is types.GenericAlias
 
 
 def _visit_foreign(scope: Scope, name: str, value: Any, label: str) -> None:

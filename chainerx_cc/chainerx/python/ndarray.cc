@@ -213,7 +213,15 @@ PyObject* GetItem(PyObject* a, PyObject* key) {
 }
 
 PyObject* GetSequenceItem(PyObject* a, Py_ssize_t i) {
-    return Guard([&] { return ToPython(At(GetArray(a), {static_cast<int64_t>(i)})); });
+    return Guard([&]() -> PyObject* {
+        const Array& x = GetArray(a);
+        if (x.ndim() > 0 && i >= x.shape()[0]) {
+            // The end of each loop over an array comes here: a C++ exception would take longer than an item.
+            PyErr_SetString(PyExc_IndexError, "the index is out of bounds");
+            return nullptr;
+        }
+        return ToPython(At(x, {static_cast<int64_t>(i)}));
+    });
 }
 
 int SetItem(PyObject* a, PyObject* key, PyObject* value) {
