@@ -98,7 +98,8 @@ class PlannedUpdate(Effect):
         # Stages were made of these very objects, and run in this order.
         for hooks in opt._pre_update_hooks, opt._post_update_hooks:
             scope.add(scope.watch.add_items, 'hooks of the optimizer', hooks)
-            scope.add(scope.watch.add_elements, 'the order of hooks of the optimizer', hooks)
+            if len(hooks) > 1:  # another number of them is another change
+                scope.add(scope.watch.add_elements, 'the order of hooks of the optimizer', hooks)
         updated = {id(rule) for step in self._steps for rule in step.group.rules}
         # A frozen parameter has no step here, and must get one when it is thawed.
         for param in opt.target.params():

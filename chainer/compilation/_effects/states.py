@@ -65,7 +65,7 @@ class State(Effect):
         return self._attributes.get(self._name, _MISSING)
 
     def find_inputs(self, arrays: list[Any]) -> bool:
-        value = self._value
+        value = self._attributes.get(self._name, _MISSING)
         if slot_form(value, self._is_used) != self._form:
             return False
         if self._first is not None:
