@@ -10,20 +10,22 @@ namespace {
 
 // The values that a table has for keys.
 struct LookUp {
-    LookUp(const Value& keys, Value values_of_keys, Value missing_value)
-        : table{keys}, values{std::move(values_of_keys)}, missing{std::move(missing_value)} {
+    LookUp(const Node& node, const Value& keys, Value values_of_keys, Value missing_value)
+        : table{keys}, values{std::move(values_of_keys)}, missing{std::move(missing_value)}, device{&node.device()} {
         if (ShapeOfElements(values).GetTotalSize() != table.size()) {
             throw ModelError{"it has ", table.size(), " keys and ", ShapeOfElements(values).GetTotalSize(), " values"};
         }
     }
 
-    Value operator()(const Value& x, Device& device) const {
-        return ItemsAt(values, table.PlacesOf(x), ShapeOfElements(x), missing, device);
+    Value operator()(const Inputs& in) const {
+        const Value& x = in.value(0);
+        return ItemsAt(values, table.PlacesOf(x), ShapeOfElements(x), missing, *device);
     }
 
     KeyTable table;
     Value values;
     Value missing;
+    Device* device;
 };
 
 // The default of a node for values of the kind of a list.
@@ -41,12 +43,10 @@ Value DefaultFor(const Node& node, const Value& list) {
 
 // Between strings and integers, whichever the input is.
 Kernel BothWays(const Node& node, const Value& strings, const Value& integers) {
-    LookUp to_integers{strings, integers, IntsArray({node.Int("default_int64")})};
-    LookUp to_strings{integers, strings, VectorOf({node.String("default_string")})};
-    Device* device = &node.device();
-    return [to_integers, to_strings, device](const Inputs& in) {
-        const Value& x = in.value(0);
-        return x.As<Strings>() != nullptr ? to_integers(x, *device) : to_strings(x, *device);
+    LookUp to_integers{node, strings, integers, IntsArray({node.Int("default_int64")})};
+    LookUp to_strings{node, integers, strings, VectorOf({node.String("default_string")})};
+    return [to_integers, to_strings](const Inputs& in) {
+        return in.value(0).As<Strings>() != nullptr ? to_integers(in) : to_strings(in);
     };
 }
 
@@ -57,9 +57,7 @@ Kernel LabelEncoder(const Node& node) {
     }
     Value values = ListOf(node, "values");
     if (!values) throw ModelError{"it has no values"};
-    LookUp look_up{ListOf(node, "keys"), values, DefaultFor(node, values)};
-    Device* device = &node.device();
-    return [look_up, device](const Inputs& in) { return look_up(in.value(0), *device); };
+    return LookUp{node, ListOf(node, "keys"), values, DefaultFor(node, values)};
 }
 
 Kernel CategoryMapper(const Node& node) {

@@ -29,18 +29,13 @@ Array Mean(const Arrays& xs) { return Combined<Add>(xs) / Scalar{static_cast<int
 
 Kernel Pow(const Node& node) {
     LegacyBroadcast align{node};
-    if (Array exponent = node.Constant(1); exponent && exponent.GetTotalSize() == 1 && exponent.ndim() == 0) {
-        Scalar e = AsScalar(exponent);
-        return [e](const Inputs& in) {
-            return IsFloat(in[0].dtype()) ? Power(in[0], e)
-                                          : Cast(Power(Cast(in[0], Dtype::kFloat64), e), in[0].dtype());
-        };
-    }
-    return [align](const Inputs& in) {
-        Array a = in[0];
-        Array b = align(a, in[1]);
-        if (!IsFloat(a.dtype()) && IsFloat(b.dtype())) return Cast(Power(Cast(a, Dtype::kFloat64), b), a.dtype());
-        return Power(a, Cast(b, a.dtype()));
+    std::optional<Scalar> known;
+    if (Array exponent = node.Constant(1); exponent && exponent.ndim() == 0) known = AsScalar(exponent);
+    return [align, known](const Inputs& in) {
+        bool is_wide = !IsFloat(in[0].dtype()) && (known || IsFloat(in[1].dtype()));
+        Array base = is_wide ? Cast(in[0], Dtype::kFloat64) : in[0];
+        Array y = known ? Power(base, *known) : Power(base, Cast(align(base, in[1]), base.dtype()));
+        return Cast(y, in[0].dtype());
     };
 }
 

@@ -1,47 +1,39 @@
 // Reading and writing at indices.
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
 
 #include "chainerx/core/compute_type.h"
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
-
 namespace {
 
-// Flat places in an array of the shape of `indices`, for indices along one axis of an array of shape `shape`.
-Ints PlacesAlong(const Array& indices, const Shape& shape, int axis) {
+// Flat places in an array of a shape of elements that have these indices along its axes, or of blocks if there are less
+// indices than axes. Negative indices count from the end.
+Array FlatPlaces(const Shape& shape, const Arrays& indices) {
+    Array flat;
+    for (size_t i = 0; i < indices.size(); ++i) {
+        Array place = Take(Steps(shape[i], 0, indices[i].device()), indices[i], 0);
+        flat = flat ? flat * Scalar{shape[i]} + place : place;
+    }
+    return flat;
+}
+
+// The same, in the shape of `indices`, for indices along one axis.
+Array PlacesAlong(const Array& indices, const Shape& shape, int axis) {
     if (indices.ndim() != shape.ndim()) throw ModelError{"the indices have the shape ", indices.shape()};
+    Arrays all;
     for (int i = 0; i < shape.ndim(); ++i) {
-        if (i != axis && indices.shape()[i] > shape[i])
-            throw ModelError{"the indices have the shape ", indices.shape()};
+        all.push_back(i == axis ? indices : Steps(indices.shape()[i], shape.ndim() - 1 - i, indices.device()));
     }
-    Ints places = ReadInts(indices);
-    Shape count{};
-    count.resize(shape.ndim(), 0);
-    for (int64_t& place : places) {
-        int64_t flat = 0;
-        for (int i = 0; i < shape.ndim(); ++i) {
-            int64_t at = count[i];
-            if (i == axis) {
-                at = place < 0 ? place + shape[axis] : place;
-                if (at < 0 || at >= shape[axis]) {
-                    throw ModelError{"the index ", place, " is not among the ", shape[axis], " elements of the axis"};
-                }
-            }
-            flat = flat * shape[i] + at;
-        }
-        place = flat;
-        for (int i = shape.ndim() - 1; i >= 0 && ++count[i] == indices.shape()[i]; --i) count[i] = 0;
-    }
-    return places;
+    return FlatPlaces(shape, all);
 }
 
 }  // namespace
 
 Array TakeAlong(const Array& x, const Array& indices, int8_t axis) {
-    return Reshape(Take(Ravel(x), PlacesAlong(indices, x.shape(), axis), 0), indices.shape());
+    return Take(x, PlacesAlong(indices, x.shape(), axis));
 }
 
 namespace {
@@ -59,51 +51,35 @@ Kernel Gather(const Node& node) {
     return [axis](const Inputs& in) { return Take(in[0], in[1], CheckAxis(axis, in[0].ndim())); };
 }
 
-// Flat places, in units of the blocks behind them, of points of the first axes from the last axis of `indices`.
+// Points of the first axes of an array, whose indices are in the last axis of `indices`, and the blocks behind them.
 struct Points {
-    Ints places;
-    Shape shape;  // of the points
-    Shape rest;   // of the block at each
-};
-
-Points ReadPoints(const Array& indices, const Shape& shape, int batch_dims) {
-    if (indices.ndim() < 1 || batch_dims < 0 || batch_dims >= indices.ndim() || batch_dims > shape.ndim()) {
-        throw ModelError{"the indices have the shape ", indices.shape()};
-    }
-    int64_t width = indices.shape()[indices.ndim() - 1];
-    if (width > shape.ndim() - batch_dims) {
-        throw ModelError{"the indices are for ", width, " axes, and the shape is ", shape};
-    }
-    Points out;
-    out.shape = Shape{indices.shape().begin(), indices.shape().end() - 1};
-    for (int i = 0; i < batch_dims; ++i) {
-        if (out.shape[i] != shape[i]) throw ModelError{"the indices have the shape ", indices.shape()};
-    }
-    out.rest = Shape{shape.begin() + batch_dims + width, shape.end()};
-    Ints values = ReadInts(indices);
-    int64_t n = out.shape.GetTotalSize();
-    int64_t per_batch = std::max<int64_t>(SizeOf(out.shape, batch_dims, out.shape.ndim()), 1);
-    for (int64_t i = 0; i < n; ++i) {
-        int64_t flat = i / per_batch;
-        for (int64_t j = 0; j < width; ++j) {
-            int64_t length = shape[batch_dims + j];
-            int64_t at = values[i * width + j];
-            if (at < 0) at += length;
-            if (at < 0 || at >= length) throw ModelError{"an index is not among the ", length, " elements of axis ", j};
-            flat = flat * length + at;
+    Points(const Array& indices, const Shape& shape, int64_t batch_dims) {
+        int64_t ndim = indices.ndim() - 1;
+        int64_t width = ndim < 0 ? 0 : indices.shape().back();
+        if (width < 1 || batch_dims < 0 || batch_dims > ndim || batch_dims + width > shape.ndim()) {
+            throw ModelError{"the indices have the shape ", indices.shape(), ", and there is an array ", shape};
         }
-        out.places.push_back(flat);
+        Arrays each;
+        for (int64_t i = 0; i < batch_dims; ++i) {
+            if (indices.shape()[i] != shape[i]) throw ModelError{"the indices have the shape ", indices.shape()};
+            each.push_back(Steps(shape[i], ndim - 1 - i, indices.device()));
+        }
+        for (int64_t i = 0; i < width; ++i) each.push_back(At(indices, {Ellipsis{}, i}));
+        places = FlatPlaces(shape, each);
+        rest = Shape{shape.begin() + batch_dims + width, shape.end()};
     }
-    return out;
-}
+
+    Array places;
+    Shape rest;  // of a block
+};
 
 Array InBlocks(const Array& x, int64_t block) {
     return Reshape(x, Shape{block == 0 ? 0 : x.GetTotalSize() / block, block});
 }
 
 Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
-    Points points = ReadPoints(indices, x.shape(), static_cast<int>(std::min<int64_t>(batch_dims, kMaxNdim)));
-    Shape shape = points.shape;
+    Points points{indices, x.shape(), batch_dims};
+    Shape shape = points.places.shape();
     for (int64_t n : points.rest) shape.push_back(n);
     if (shape.GetTotalSize() == 0) return Empty(shape, x.dtype(), x.device());
     return Reshape(Take(InBlocks(x, points.rest.GetTotalSize()), points.places, 0), shape);
@@ -112,7 +88,8 @@ Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
 enum ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
 
 // A copy of x, in blocks, with blocks of updates written or combined at places, one after the other.
-Array Scatter(const Array& x, const Ints& places, int64_t block, const Array& updates, ScatterReduction reduction) {
+Array Scatter(const Array& x, const Array& at, int64_t block, const Array& updates, ScatterReduction reduction) {
+    Ints places = ReadInts(at);
     if (updates.GetTotalSize() != static_cast<int64_t>(places.size()) * block || updates.dtype() != x.dtype()) {
         throw ModelError{"the updates have the shape ", updates.shape(), " and the dtype ", updates.dtype()};
     }
@@ -149,33 +126,34 @@ Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int
 }
 
 Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
-    Points points = ReadPoints(indices, x.shape(), 0);
+    Points points{indices, x.shape(), 0};
     return Scatter(x, points.places, points.rest.GetTotalSize(), updates, reduction);
 }
 
 enum class WriteMode { kLinear, kCircular };
 
+// Writes steps of the update along an axis behind those that each row of the batch has.
 Array TensorScatter(const Array& past, const Array& update, const std::optional<Ints>& indices, int8_t axis,
                     WriteMode mode) {
     Shape expected = past.shape();
     if (update.ndim() == past.ndim()) expected[axis] = update.shape()[axis];
-    if (update.shape() != expected || axis == 0) throw ModelError{"the shape of the update is ", update.shape()};
-    int64_t batch = past.shape()[0];
+    if (update.shape() != expected || update.dtype() != past.dtype() || axis == 0) {
+        throw ModelError{"the update has the shape ", update.shape(), " and the dtype ", update.dtype()};
+    }
+    Ints begin = indices.value_or(Ints(past.shape()[0], 0));
+    if (static_cast<int64_t>(begin.size()) != past.shape()[0]) throw ModelError{"there are ", begin.size(), " indices"};
     int64_t length = past.shape()[axis];
-    int64_t count = update.shape()[axis];
-    Ints begin = indices.value_or(Ints(batch, 0));
-    if (static_cast<int64_t>(begin.size()) != batch) throw ModelError{"the number of write indices is wrong"};
-    int64_t rows = SizeOf(past.shape(), 1, axis);
-    Ints places;
-    for (int64_t row = 0; row < batch * rows; ++row) {
-        for (int64_t i = 0; i < count; ++i) {
-            int64_t step = begin[row / rows] + i;
+    Array out = AsContiguous(Copy(past));
+    for (int64_t row = 0; row < past.shape()[0]; ++row) {
+        for (int64_t i = 0; i < update.shape()[axis]; ++i) {
+            int64_t step = begin[row] + i;
             if (mode == WriteMode::kCircular && length > 0) step %= length;
             if (step < 0 || step >= length) throw ModelError{"a place is ", step, " of ", length};
-            places.push_back(row * length + step);
+            Array place = At(SliceAxis(out, axis, step, step + 1), {row});
+            SetAt(place, {}, At(SliceAxis(update, axis, i, i + 1), {row}));
         }
     }
-    return Scatter(past, places, SizeOf(past.shape(), axis + 1, past.ndim()), update, kNone);
+    return out;
 }
 
 Array Compress(const Array& x, const Array& condition, const std::optional<int8_t>& axis) {
@@ -183,38 +161,49 @@ Array Compress(const Array& x, const Array& condition, const std::optional<int8_
     return axis ? Take(x, places, *axis) : Take(Ravel(x), places, 0);
 }
 
+// Whether rows of a contiguous matrix in host memory are in this order. NaN is the greatest number.
+template <class T>
+std::function<bool(int64_t, int64_t)> RowOrder(const Array& rows, int64_t width) {
+    using Wide = typename ComputeType<T>::type;
+    auto less = [](T a, T b) {
+        auto x = static_cast<Wide>(a);
+        auto y = static_cast<Wide>(b);
+        return x < y || (x == x && y != y);
+    };
+    return [p = rows.data<T>(), width, less](int64_t a, int64_t b) {
+        return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width,
+                                            less);
+    };
+}
+
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.
 Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is_sorted) {
     Array x = axis ? input : Ravel(input);
     int8_t at = axis.value_or(0);
     int64_t length = x.shape()[at];
-    Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}));
-    int64_t width = length == 0 ? 0 : rows.GetTotalSize() / length;
-    const double* p = rows.data<double>();
-    auto less = [&](int64_t a, int64_t b) {
-        return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width);
-    };
+    Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}), x.dtype());
+    auto less = VisitDtype(x.dtype(), [&](auto tag) {
+        return RowOrder<typename decltype(tag)::type>(rows, rows.GetTotalSize() / std::max<int64_t>(length, 1));
+    });
     Ints order = FirstInts(length);
     std::stable_sort(order.begin(), order.end(), less);
-    Ints sorted;  // the first of each group of equal rows
+    Ints first;  // of each group of equal rows
     Ints group(length);
     for (int64_t i = 0; i < length; ++i) {
-        if (i == 0 || less(order[i - 1], order[i])) sorted.push_back(order[i]);
-        group[order[i]] = static_cast<int64_t>(sorted.size()) - 1;
+        if (i == 0 || less(order[i - 1], order[i])) first.push_back(order[i]);
+        group[order[i]] = static_cast<int64_t>(first.size()) - 1;
     }
-    Ints rank = FirstInts(static_cast<int64_t>(sorted.size()));
-    if (!is_sorted) std::sort(rank.begin(), rank.end(), [&](int64_t a, int64_t b) { return sorted[a] < sorted[b]; });
-    Ints first(rank.size());
-    Ints counts(rank.size(), 0);
-    Ints place(rank.size());
-    for (size_t i = 0; i < rank.size(); ++i) {
-        first[i] = sorted[rank[i]];
-        place[rank[i]] = static_cast<int64_t>(i);
+    Array firsts = IntsArray(first);
+    Array groups = IntsArray(group);
+    if (!is_sorted) {
+        Array rank = Argsort(firsts);
+        firsts = Take(firsts, rank, 0);
+        groups = Take(Argsort(rank), groups, 0);
     }
-    for (int64_t& i : group) ++counts[i = place[i]];
+    Array counts = Bincount(groups, std::nullopt, firsts.GetTotalSize());
     Device& device = x.device();
-    return {Take(x, first, at), ToDevice(IntsArray(first), device), ToDevice(IntsArray(group), device),
-            ToDevice(IntsArray(counts), device)};
+    return {Take(x, ToDevice(firsts, device), at), ToDevice(firsts, device), ToDevice(groups, device),
+            ToDevice(counts, device)};
 }
 
 }  // namespace

@@ -8,20 +8,15 @@ namespace chainerx::onnx {
 namespace {
 
 enum Mode { kNearest, kLinear, kCubic };
-enum Rounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
 
-double Round(double x, int rounding) {
-    switch (rounding) {
-        case kPreferFloor:
-            return std::ceil(x - 0.5);
-        case kPreferCeil:
-            return std::floor(x + 0.5);
-        case kFloor:
-            return std::floor(x);
-        default:
-            return std::ceil(x);
-    }
-}
+// In the order of attribute_values.txt.
+constexpr double (*kRoundings[])(double) = {
+        [](double x) { return std::ceil(x - 0.5); },
+        [](double x) { return std::floor(x + 0.5); },
+        [](double x) { return std::floor(x); },
+        [](double x) { return std::ceil(x); },
+};
+constexpr int kFloor = 2;
 
 struct Resampling {
     int mode{kNearest};
@@ -47,7 +42,7 @@ struct Resampling {
         };
         if (mode == kNearest) {
             std::vector<int64_t> nearest;
-            for (double place : places) nearest.push_back(inside(Round(place, rounding)));
+            for (double place : places) nearest.push_back(inside(kRoundings[rounding](place)));
             return Take(x, nearest, axis);
         }
         // A matrix that interpolates a row.

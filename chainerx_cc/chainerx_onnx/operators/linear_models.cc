@@ -1,6 +1,8 @@
 // Linear models and support vector machines.
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "chainerx_onnx/operators/common.h"
 #include "chainerx_onnx/operators/scores.h"
@@ -19,10 +21,10 @@ struct LinearScores {
         intercepts = Cast(intercepts, Dtype::kFloat64);
     }
 
-    Scores operator()(const Array& x) const {
+    Array operator()(const Array& x) const {
         Array features = FeatureMatrix(x);
         Array products = Matmul(features, Transpose(Cast(weights, features.dtype())));
-        return Scores{Cast(products, Dtype::kFloat64) + intercepts};
+        return Cast(products, Dtype::kFloat64) + intercepts;
     }
 
     Array weights;
@@ -43,10 +45,8 @@ Kernel LinearClassifier(const Node& node) {
         throw ModelError{"it has ", result.size(), " labels for ", count, " scores"};
     }
     return [scores, result](const Inputs& in) {
-        Scores y = scores(in[0]);
-        if (y.columns == 1) return result.OfOne(WinnersOfOne(y, 0), y, true);
-        Ints winners = Winners(y);
-        return result.OfAll(winners, std::move(y));
+        Array y = scores(in[0]);
+        return y.shape()[1] == 1 ? result.OfOne(WinnersOfOne(y, 0), y, true) : result.OfAll(Winners(y), y);
     };
 }
 
@@ -58,63 +58,38 @@ enum class SvmKernel { kLinear, kPoly, kRbf, kSigmoid };
 class VectorKernel {
 public:
     VectorKernel(const Node& node, int64_t count)
-        : vectors_{Cast(RowsOf(node, "support_vectors", count), Dtype::kFloat64)},
-          kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
+        : vectors_{RowsOf(node, "support_vectors", count)}, kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
         std::vector<float> parameters = node.FloatsOrNone("kernel_params");
         parameters.resize(3);
-        gamma_ = parameters[0];
-        offset_ = parameters[1];
-        degree_ = parameters[2];
+        gamma_ = Scalar{parameters[0]};
+        offset_ = Scalar{parameters[1]};
+        degree_ = Scalar{parameters[2]};
     }
 
     // The kernel of rows and vectors, (rows, vectors).
-    Scores operator()(const Array& features) const {
-        Array x = InHostMemory(features);
-        int64_t width = vectors_.shape()[1];
-        if (x.shape()[1] != width) throw ModelError{"there are ", x.shape()[1], " features, not ", width};
-        Scores out{x.shape()[0], vectors_.shape()[0]};
-        for (int64_t i = 0; i < out.rows; ++i) {
-            for (int64_t j = 0; j < out.columns; ++j) {
-                out.row(i)[j] = Of(x.data<double>() + i * width, vectors_.data<double>() + j * width, width);
-            }
+    Array operator()(const Array& features) const {
+        Array x = Cast(features, Dtype::kFloat64);
+        Array products = Matmul(x, Transpose(vectors_));
+        if (kind_ == SvmKernel::kLinear) return products;
+        if (kind_ == SvmKernel::kRbf) {
+            Array distances = Sum(Square(x), Axes{1}, true) + Sum(Square(vectors_), Axes{1}) - Scalar{2} * products;
+            return Exp(Negative(gamma_ * distances));
         }
-        return out;
+        Array y = gamma_ * products + offset_;
+        return kind_ == SvmKernel::kPoly ? Power(y, degree_) : Tanh(y);
     }
 
 private:
-    double Of(const double* a, const double* b, int64_t n) const {
-        double sum = 0;
-        if (kind_ == SvmKernel::kRbf) {
-            for (int64_t i = 0; i < n; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-            return std::exp(-gamma_ * sum);
-        }
-        for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-        if (kind_ == SvmKernel::kLinear) return sum;
-        sum = gamma_ * sum + offset_;
-        return kind_ == SvmKernel::kPoly ? std::pow(sum, degree_) : std::tanh(sum);
-    }
-
     Array vectors_;
     SvmKernel kind_;
-    double gamma_;
-    double offset_;
-    double degree_;
+    Scalar gamma_;
+    Scalar offset_;
+    Scalar degree_;
 };
 
-// Products of rows with rows of weights, plus the first `rho`.
-Scores Products(const Scores& x, const Array& weights, double rho) {
-    if (x.columns != weights.shape()[1])
-        throw ModelError{"there are ", x.columns, " features, not ", weights.shape()[1]};
-    Scores out{x.rows, weights.shape()[0]};
-    const float* w = weights.data<float>();
-    for (int64_t i = 0; i < x.rows; ++i) {
-        for (int64_t j = 0; j < out.columns; ++j) {
-            double sum = rho;
-            for (int64_t k = 0; k < x.columns; ++k) sum += x.row(i)[k] * w[j * x.columns + k];
-            out.row(i)[j] = sum;
-        }
-    }
-    return out;
+// Products of rows with rows of weights, plus a number.
+Array Products(const Array& x, const Array& weights, double rho) {
+    return Matmul(Cast(x, Dtype::kFloat64), Transpose(weights)) + Scalar{rho};
 }
 
 double FirstRho(const Node& node) {
@@ -132,11 +107,8 @@ Kernel SvmRegressor(const Node& node) {
     ScoreTransform transform{node};
     return [vectors, weights, rho, is_one_class, transform](const Inputs& in) {
         Array x = FeatureMatrix(in[0]);
-        Scores y = Products(vectors ? (*vectors)(x) : Scores{x}, weights, rho);
-        if (is_one_class) {
-            for (double& score : y.values) score = score > 0 ? 1 : -1;
-        }
-        return transform(std::move(y));
+        Array y = Products(vectors ? (*vectors)(x) : x, weights, rho);
+        return transform(is_one_class ? Scalar{2} * Cast(Greater(y, Scalar{0}), y.dtype()) - Scalar{1} : y);
     };
 }
 
@@ -186,7 +158,10 @@ public:
           rho_{node.FloatsOrNone("rho")},
           prob_a_{node.FloatsOrNone("prob_a")},
           prob_b_{node.FloatsOrNone("prob_b")} {
-        auto pairs = static_cast<size_t>(count() * (count() - 1) / 2);
+        for (int64_t i = 0; i < count(); ++i) {
+            for (int64_t j = i + 1; j < count(); ++j) pairs_.emplace_back(i, j);
+        }
+        size_t pairs = pairs_.size();
         if (weights_.shape()[1] != CountOf(sizes_)) throw ModelError{"its coefficients do not fit to its vectors"};
         if (rho_.size() < pairs || (has_probabilities() && (prob_a_.size() < pairs || prob_b_.size() < pairs))) {
             throw ModelError{"its rho, prob_a or prob_b has less than ", pairs, " values"};
@@ -197,15 +172,31 @@ public:
     bool has_probabilities() const { return !prob_a_.empty(); }
 
     // Gives the scores of pairs, or the probabilities of classes, and fills votes (rows, classes).
-    Scores operator()(const Array& x, Scores* votes) const {
-        Scores products = vectors_(x);
-        *votes = Scores{products.rows, count()};
-        Scores pairs{products.rows, count() * (count() - 1) / 2};
-        for (int64_t i = 0; i < pairs.rows; ++i) ScorePairs(products.row(i), pairs.row(i), votes->row(i));
-        if (!has_probabilities()) return pairs;
-        Scores out{pairs.rows, count()};
-        for (int64_t i = 0; i < out.rows; ++i) Couple(ProbabilitiesOf(pairs.row(i)), count(), out.row(i));
-        return out;
+    Array operator()(const Array& x, Array* votes) const {
+        Array products = vectors_(x);
+        Arrays sums;  // of the vectors of each class, for its pair with each of the others
+        int64_t begin = 0;
+        for (int64_t size : sizes_) {
+            Array weights = Transpose(SliceAxis(weights_, 1, begin, begin + size));
+            sums.push_back(Matmul(SliceAxis(products, 1, begin, begin + size), weights));
+            begin += size;
+        }
+        int64_t rows = products.shape()[0];
+        Array all_sums = AsContiguous(Stack(sums, 1));
+        Array pairs = EmptyInHostMemory(Shape{rows, static_cast<int64_t>(pairs_.size())});
+        Array classes = EmptyInHostMemory(Shape{rows, count()});
+        *votes = Zeros(Shape{rows, count()}, Dtype::kFloat64, HostDevice());
+        for (int64_t row = 0; row < rows; ++row) {
+            double* scores = pairs.data<double>() + row * pairs.shape()[1];
+            const double* sum = all_sums.data<double>() + row * count() * (count() - 1);
+            for (size_t k = 0; k < pairs_.size(); ++k) {
+                auto [i, j] = pairs_[k];
+                scores[k] = rho_[k] + sum[i * (count() - 1) + j - 1] + sum[j * (count() - 1) + i];
+                votes->data<double>()[row * count() + (scores[k] > 0 ? i : j)] += 1;
+            }
+            if (has_probabilities()) Couple(ProbabilitiesOf(scores), count(), classes.data<double>() + row * count());
+        }
+        return has_probabilities() ? classes : pairs;
     }
 
 private:
@@ -214,45 +205,22 @@ private:
         return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
     }
 
-    void ScorePairs(const double* products, double* scores, double* votes) const {
-        const float* w = weights_.data<float>();
-        int64_t width = weights_.shape()[1];
-        auto add = [&](int64_t row, int64_t begin, int64_t size, double* sum) {
-            for (int64_t k = begin; k < begin + size; ++k) *sum += w[row * width + k] * products[k];
-        };
-        int64_t number = 0;
-        int64_t begin_i = 0;
-        for (int64_t i = 0; i < count(); ++i) {
-            int64_t begin_j = begin_i + sizes_[i];
-            for (int64_t j = i + 1; j < count(); ++j) {
-                double score = rho_[number];
-                add(j - 1, begin_i, sizes_[i], &score);
-                add(i, begin_j, sizes_[j], &score);
-                scores[number++] = score;
-                votes[score > 0 ? i : j] += 1;
-                begin_j += sizes_[j];
-            }
-            begin_i += sizes_[i];
-        }
-    }
-
     std::vector<double> ProbabilitiesOf(const double* scores) const {
-        std::vector<double> pairs(count() * count());
-        int64_t number = 0;
-        for (int64_t i = 0; i < count(); ++i) {
-            for (int64_t j = i + 1; j < count(); ++j, ++number) {
-                double p = 1 - Logistic(scores[number] * prob_a_[number] + prob_b_[number]);
-                p = std::min(std::max(p, 1e-7), 1 - 1e-7);
-                pairs[i * count() + j] = p;
-                pairs[j * count() + i] = 1 - p;
-            }
+        std::vector<double> out(count() * count());
+        for (size_t k = 0; k < pairs_.size(); ++k) {
+            auto [i, j] = pairs_[k];
+            double p = 1 - 1 / (1 + std::exp(-(scores[k] * prob_a_[k] + prob_b_[k])));
+            p = std::clamp(p, 1e-7, 1 - 1e-7);
+            out[i * count() + j] = p;
+            out[j * count() + i] = 1 - p;
         }
-        return pairs;
+        return out;
     }
 
     Ints sizes_;
     VectorKernel vectors_;
-    Array weights_;
+    Array weights_;  // of the vectors in pairs with the other classes, (classes - 1, vectors)
+    std::vector<std::pair<int64_t, int64_t>> pairs_;
     std::vector<float> rho_;
     std::vector<float> prob_a_;
     std::vector<float> prob_b_;
@@ -266,22 +234,19 @@ Kernel SvmClassifier(const Node& node) {
             throw ModelError{"it has ", result.size(), " labels for ", svm.count(), " classes"};
         }
         return [svm, result](const Inputs& in) {
-            Scores votes{0, 0};
-            Scores scores = svm(FeatureMatrix(in[0]), &votes);
-            Ints winners = Winners(votes);
-            return scores.columns > 1 ? result.OfAll(winners, std::move(scores)) : result.OfOne(winners, scores, false);
+            Array votes;
+            Array scores = svm(FeatureMatrix(in[0]), &votes);
+            Array winners = Winners(votes);
+            return scores.shape()[1] > 1 ? result.OfAll(winners, scores) : result.OfOne(winners, scores, false);
         };
     }
     Array weights = RowsOf(node, "coefficients", std::max<int64_t>(result.size(), 1));
     double rho = FirstRho(node);
-    const float* w = weights.data<float>();
-    bool is_positive = std::all_of(w, w + weights.GetTotalSize(), [](float each) { return each >= 0; });
+    bool is_positive = static_cast<bool>(AsScalar(All(GreaterEqual(weights, Scalar{0}))));
     double threshold = is_positive && result.size() == 2 ? 0.5 : 0;
     return [weights, rho, threshold, result](const Inputs& in) {
-        Scores scores = Products(Scores{FeatureMatrix(in[0])}, weights, rho);
-        if (scores.columns == 1) return result.OfOne(WinnersOfOne(scores, threshold), scores, false);
-        Ints winners = Winners(scores);
-        return result.OfAll(winners, std::move(scores));
+        Array y = Products(FeatureMatrix(in[0]), weights, rho);
+        return y.shape()[1] == 1 ? result.OfOne(WinnersOfOne(y, threshold), y, false) : result.OfAll(Winners(y), y);
     };
 }
 

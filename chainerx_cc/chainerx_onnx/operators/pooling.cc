@@ -153,39 +153,23 @@ Array GlobalLpPool(const Array& x, const Exponent& p) {
     return p.Norm(x, [](const Array& powers) { return Sum(powers, SpatialAxes(powers), true); });
 }
 
-// The place in an array of the shape `to` of the element at a flat place in one of the shape `from`.
-int64_t PlaceIn(const Shape& to, const Shape& from, int64_t place) {
-    if (place < 0 || place >= from.GetTotalSize()) throw ModelError{"an index is ", place};
-    int64_t flat = 0;
-    int64_t rest = place;
-    int64_t stride = 1;
-    for (int d = from.ndim() - 1; d >= 0; --d) {
-        int64_t at = rest % from[d];
-        if (at >= to[d]) throw ModelError{"an index is ", place};
-        flat += at * stride;
-        stride *= to[d];
-        rest /= from[d];
-    }
-    return flat;
-}
-
+// The indices count in the shape that pooling would have had, which is cut or continued to that of the output.
 Array MaxUnpool(const Array& x, const Array& indices, const std::optional<Ints>& output_shape,
                 const WindowAttributes& attributes) {
     Windows windows{attributes, x.shape(), attributes.kernel.value()};
-    Ints inner{x.shape()[0], x.shape()[1]};
+    Ints dims{x.shape()[0], x.shape()[1]};
     for (size_t i = 0; i < windows.count(); ++i) {
-        inner.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
-                        windows.behind[i]);
+        dims.push_back((windows.in[i] - 1) * windows.strides[i] + windows.kernel[i] - windows.before[i] -
+                       windows.behind[i]);
     }
-    Shape from = CheckedShape(inner, x.GetItemSize());
+    Shape from = CheckedShape(dims, x.GetItemSize());
     Shape to = output_shape ? CheckedShape(*output_shape, x.GetItemSize()) : from;
     if (to.ndim() != from.ndim()) throw ModelError{"the shape of the output is ", to};
     if (indices.GetTotalSize() != x.GetTotalSize()) throw ModelError{"the indices have the shape ", indices.shape()};
-    // The indices count in the shape that pooling would have had.
-    Ints places = ReadInts(indices);
-    for (int64_t& place : places) place = PlaceIn(to, from, place);
-    Array zeros = Zeros(Shape{to.GetTotalSize()}, x.dtype(), x.device());
-    return Reshape(AddAt(zeros, ToDevice(IntsArray(places), x.device()), Ravel(x)), to);
+    Array zeros = Zeros(Shape{from.GetTotalSize()}, x.dtype(), x.device());
+    Widths widths = NoWidths(to.ndim());
+    for (int i = 0; i < to.ndim(); ++i) widths[i][1] = to[i] - from[i];
+    return PadOrCut(Reshape(AddAt(zeros, Ravel(indices), Ravel(x)), from), widths);
 }
 
 }  // namespace

@@ -172,14 +172,21 @@ Array Quantized(const Array& y, const Array& scale, const Array& zero, const Arr
     return QuantizeBytes(y, scale, ZeroOf(zero, like.dtype(), y.device()));
 }
 
-template <Array (*kFunction)(const Array&, const Array&)>
-Array Elementwise(const Array& a, const Array& a_scale, const Array& a_zero, const Array& b, const Array& b_scale,
-                  const Array& b_zero, const Array& scale, const Array& zero) {
-    return Quantized(kFunction(Dequantized(a, a_scale, a_zero), Dequantized(b, b_scale, b_zero)), scale, zero, a);
+// An operator that is called as one of ONNX behind "QLinear", and has the same attributes, of which the row of a table
+// names those that its function takes. After `kPlain` inputs that are no bytes, each of `kOperands` is followed by its
+// scale and zero point, and then those of the result come.
+template <int kOperands, int kPlain = 0>
+Kernel Between(const Node& node) {
+    Kernel kernel = FindOperator("", node.op_type().substr(std::string{"QLinear"}.size()))->make(node);
+    return [kernel](const Inputs& in) {
+        constexpr int kResult = kPlain + 3 * kOperands;
+        Values xs;
+        for (int i = 0; i < kPlain; ++i) xs.emplace_back(in[i]);
+        for (int i = kPlain; i < kResult; i += 3) xs.emplace_back(Dequantized(in[i], in[i + 1], in[i + 2]));
+        Array y = CallKernel(kernel, xs, 1)[0].array();
+        return Quantized(y, in[kResult], in.Has(kResult + 1) ? in[kResult + 1] : Array{}, in[kPlain]);
+    };
 }
-
-Array Sum(const Array& a, const Array& b) { return a + b; }
-Array Product(const Array& a, const Array& b) { return a * b; }
 
 // Each input is followed by its scale and zero point.
 Array QLinearConcat(const Array& scale, const Array& zero, const Arrays& inputs, int64_t axis) {
@@ -206,32 +213,12 @@ Array QLinearSoftmax(const Array& x, const Array& x_scale, const Array& x_zero, 
     return Quantized(y, scale, zero, x);
 }
 
-Array QLinearWhere(const Array& condition, const Array& x, const Array& x_scale, const Array& x_zero, const Array& y,
-                   const Array& y_scale, const Array& y_zero, const Array& scale, const Array& zero) {
-    return Quantized(Where(condition, Dequantized(x, x_scale, x_zero), Dequantized(y, y_scale, y_zero)), scale, zero,
-                     x);
-}
-
-// An operator of ONNX with the same attributes, of which the row of a table names those that its function takes.
-template <const char* kName>
-Kernel Between(const Node& node) {
-    Kernel kernel = FindOperator("", kName)->make(node);
-    return [kernel](const Inputs& in) {
-        Array y = CallKernel(kernel, {Dequantized(in[0], in[1], in[2])}, 1)[0].array();
-        return Quantized(y, in[3], in.Has(4) ? in[4] : Array{}, in[0]);
-    };
-}
-
-constexpr char kAveragePool[] = "AveragePool";
-constexpr char kLeakyRelu[] = "LeakyRelu";
-constexpr char kSigmoid[] = "Sigmoid";
-
 Kernel QLinearAveragePool(const Node& node) {
     std::string padding = node.String("auto_pad");
     if (node.Flag("channels_last") || (padding != "NOTSET" && padding != "VALID")) {
         throw ModelError{"channels_last and auto_pad '", padding, "' are not supported"};
     }
-    return Between<kAveragePool>(node);
+    return Between<1>(node);
 }
 
 }  // namespace
@@ -241,16 +228,16 @@ const OperatorTable kQuantizationOperators = {
         {"DynamicQuantizeLinear", Call<DynamicQuantizeLinear>},
         {"MatMulInteger", MatMulInteger},
         {"QGemm", QGemm, "", Purity::kPure, kDomain},
-        {"QLinearAdd", Call<Elementwise<Sum>>, "", Purity::kPure, kDomain},
+        {"QLinearAdd", Between<2>, "", Purity::kPure, kDomain},
         {"QLinearAveragePool", QLinearAveragePool, "count_include_pad", Purity::kPure, kDomain},
         {"QLinearConcat", Call<QLinearConcat>, "axis", Purity::kPure, kDomain},
         {"QLinearGlobalAveragePool", Call<QLinearGlobalAveragePool>, "channels_last", Purity::kPure, kDomain},
-        {"QLinearLeakyRelu", Between<kLeakyRelu>, "alpha", Purity::kPure, kDomain},
+        {"QLinearLeakyRelu", Between<1>, "alpha", Purity::kPure, kDomain},
         {"QLinearMatMul", QLinearMatMul},
-        {"QLinearMul", Call<Elementwise<Product>>, "", Purity::kPure, kDomain},
-        {"QLinearSigmoid", Between<kSigmoid>, "", Purity::kPure, kDomain},
+        {"QLinearMul", Between<2>, "", Purity::kPure, kDomain},
+        {"QLinearSigmoid", Between<1>, "", Purity::kPure, kDomain},
         {"QLinearSoftmax", Call<QLinearSoftmax>, "axis opset", Purity::kPure, kDomain},
-        {"QLinearWhere", Call<QLinearWhere>, "", Purity::kPure, kDomain},
+        {"QLinearWhere", Between<2, 1>, "", Purity::kPure, kDomain},
         {"QuantizeLinear", Call<QuantizeLinear>, "axis block_size output_dtype precision"},
 };
 

@@ -35,6 +35,7 @@ Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const
     }
     Array boxes = InHostMemory(coordinates);
     Array scores = InHostMemory(all_scores);
+    Array orders = AsContiguous(Argsort(scores, 2, true));
     int64_t limit = most.value_or(0);
     double overlap = iou_threshold ? static_cast<double>(AsScalar(iou_threshold)) : 0;
     std::optional<double> least;
@@ -45,14 +46,11 @@ Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const
     for (int64_t row = 0; row < scores.shape()[0] * classes; ++row) {
         const double* score = scores.data<double>() + row * n;
         const double* corners = boxes.data<double>() + row / classes * n * 4;
-        Ints order;
-        for (int64_t i = 0; i < n; ++i) {
-            if (!least || score[i] > *least) order.push_back(i);
-        }
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+        const int64_t* order = orders.data<int64_t>() + row * n;
         std::vector<Box> kept;
-        for (int64_t i : order) {
-            if (static_cast<int64_t>(kept.size()) >= limit) break;
+        for (int64_t k = 0; k < n && static_cast<int64_t>(kept.size()) < limit; ++k) {
+            int64_t i = order[k];
+            if (least && !(score[i] > *least)) continue;
             Box box{corners + i * 4, is_centered};
             bool is_new = std::all_of(kept.begin(), kept.end(), [&](const Box& each) {
                 double common = box.Common(each);

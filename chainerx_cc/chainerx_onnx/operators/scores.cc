@@ -1,86 +1,65 @@
 #include "chainerx_onnx/operators/scores.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "chainerx_onnx/operators/key_table.h"
 
 namespace chainerx::onnx {
 namespace {
 
-void Softmax(double* row, int64_t n, bool keep_zeros) {
-    if (n == 0) return;
-    double greatest = *std::max_element(row, row + n);
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        bool is_zero = keep_zeros && std::abs(row[i]) <= 1e-7;
-        row[i] = is_zero ? row[i] * std::exp(-greatest) : std::exp(row[i] - greatest);
-        sum += row[i];
-    }
-    for (int64_t i = 0; i < n; ++i) row[i] = keep_zeros && sum == 0 ? 0.5 : row[i] / sum;
+constexpr double kPi = 3.14159265358979323846;
+
+// The softmax of rows in which scores of zero stay small.
+Array SoftmaxZero(const Array& x) {
+    Array greatest = AMax(x, Axes{1}, true);
+    Array is_zero = LessEqual(Absolute(x), Scalar{1e-7});
+    Array y = Where(is_zero, x * Exp(Negative(greatest)), Exp(x - greatest));
+    Array sum = Sum(y, Axes{1}, true);
+    return Where(Equal(sum, Scalar{0}), Scalar{0.5}, y / sum);
 }
 
 // The quantile of the normal distribution, by the approximation that other runtimes have.
-double Probit(double p) {
-    constexpr double kPi = 3.14159265358979323846;
-    double x = 2 * p - 1;
-    if (std::abs(x) == 1) return 0;
-    double log = std::log((1 - x) * (1 + x));
-    double half = 2 / (kPi * 0.147) + log / 2;
-    double y = std::sqrt(2.0) * std::sqrt(std::sqrt(half * half - log / 0.147) - half);
-    return x < 0 ? -y : x == 0 ? 0 : y;
+Array Probit(const Array& p) {
+    Array x = Scalar{2} * p - Scalar{1};
+    Array log = Log((Scalar{1} - x) * (Scalar{1} + x));
+    Array half = Scalar{2 / (kPi * 0.147)} + log / Scalar{2};
+    Array y = Sqrt(Scalar{2} * (Sqrt(Square(half) - log / Scalar{0.147}) - half));
+    return Where(Equal(Absolute(x), Scalar{1}), Scalar{0}, Sign(x) * y);
 }
 
-void Transform(double* row, int64_t n, PostTransform transform) {
-    switch (transform) {
-        case PostTransform::kNone:
-            return;
+Array Transform(const Array& x, PostTransform kind) {
+    switch (kind) {
         case PostTransform::kSoftmax:
+            return x.shape()[1] > 1 ? Softmax(x, Axes{1}) : x;
         case PostTransform::kSoftmaxZero:
-            if (n > 1) Softmax(row, n, transform == PostTransform::kSoftmaxZero);
-            return;
+            return x.shape()[1] > 1 ? SoftmaxZero(x) : x;
         case PostTransform::kLogistic:
-            std::transform(row, row + n, row, Logistic);
-            return;
+            return Sigmoid(x);
         case PostTransform::kProbit:
-            std::transform(row, row + n, row, Probit);
-            return;
+            return Probit(x);
+        default:
+            return x;
     }
 }
 
 }  // namespace
 
 Array RowsOf(const Node& node, const char* name, int64_t rows) {
-    Array values = FloatsArray(node.FloatsOrNone(name));
+    Array values = Cast(FloatsArray(node.FloatsOrNone(name)), Dtype::kFloat64);
     int64_t n = values.GetTotalSize();
     if (rows < 1 || n == 0 || n % rows != 0) throw ModelError{"its ", name, " has ", n, " values for ", rows, " rows"};
     return Reshape(values, Shape{rows, n / rows});
 }
 
-double Logistic(double x) {
-    double small = std::exp(-std::abs(x));
-    return (x < 0 ? small : 1) / (1 + small);
+Array ScoreTransform::operator()(const Array& scores) const {
+    return ToDevice(Cast(Transform(scores, kind), Dtype::kFloat32), *device);
 }
 
-Array ScoreTransform::operator()(Scores scores) const {
-    Array out = Empty(CheckedShape({scores.rows, scores.columns}, sizeof(float)), Dtype::kFloat32, HostDevice());
-    for (int64_t i = 0; i < scores.rows; ++i) Transform(scores.row(i), scores.columns, kind);
-    std::copy(scores.values.begin(), scores.values.end(), out.data<float>());
-    return ToDevice(out, *device);
-}
-
-Array ScoreTransform::OfTwo(const Scores& scores, bool sum_is_one) const {
-    Scores both{scores.rows, 2};
+Array ScoreTransform::OfTwo(const Array& scores, bool sum_is_one) const {
     bool is_logistic = kind == PostTransform::kLogistic;
-    for (int64_t i = 0; i < scores.rows; ++i) {
-        double score = scores.row(i)[0];
-        both.row(i)[0] = sum_is_one && !is_logistic ? 1 - score : -score;
-        both.row(i)[1] = score;
-    }
+    Array first = sum_is_one && !is_logistic ? Scalar{1} - scores : Negative(scores);
     ScoreTransform transform = *this;
     // As ONNX Runtime has it, there is no softmax of a score and what follows from it.
     if (!is_logistic && kind != PostTransform::kProbit) transform.kind = PostTransform::kNone;
-    return transform(std::move(both));
+    return transform(Concatenate({first, scores}, 1));
 }
 
 Array FeatureMatrix(const Array& x) {
@@ -94,37 +73,22 @@ ClassResult::ClassResult(const Node& node, const char* integers)
     size_ = ShapeOfElements(labels_).GetTotalSize();
 }
 
-Value ClassResult::LabelsOf(const Ints& winners) const {
-    if (size_ == 0) return ToDevice(IntsArray(winners), *transform_.device);
-    for (int64_t winner : winners) {
+Value ClassResult::LabelsOf(const Array& winners) const {
+    if (size_ == 0) return ToDevice(winners, *transform_.device);
+    Ints places = ReadInts(winners);
+    for (int64_t winner : places) {
         if (winner >= size_) throw ModelError{"there are ", size_, " labels, and the class ", winner, " wins"};
     }
-    Shape shape{static_cast<int64_t>(winners.size())};
-    return ItemsAt(labels_, winners, shape, BlankOf(labels_), *transform_.device);
+    return ItemsAt(labels_, places, winners.shape(), BlankOf(labels_), *transform_.device);
 }
 
-Values ClassResult::OfAll(const Ints& winners, Scores scores) const {
-    return {LabelsOf(winners), transform_(std::move(scores))};
+Values ClassResult::OfAll(const Array& winners, const Array& scores) const {
+    return {LabelsOf(winners), transform_(scores)};
 }
 
-Values ClassResult::OfOne(const Ints& winners, const Scores& scores, bool sum_is_one) const {
+Values ClassResult::OfOne(const Array& winners, const Array& scores, bool sum_is_one) const {
     if (size_ == 2) return {LabelsOf(winners), transform_.OfTwo(scores, sum_is_one)};
-    return {ToDevice(IntsArray(winners), *transform_.device), transform_(scores)};
-}
-
-Ints Winners(const Scores& scores) {
-    Ints out;
-    for (int64_t i = 0; i < scores.rows; ++i) {
-        const double* row = scores.row(i);
-        out.push_back(std::max_element(row, row + scores.columns) - row);
-    }
-    return out;
-}
-
-Ints WinnersOfOne(const Scores& scores, double threshold) {
-    Ints out;
-    for (int64_t i = 0; i < scores.rows; ++i) out.push_back(scores.row(i)[0] > threshold ? 1 : 0);
-    return out;
+    return {ToDevice(winners, *transform_.device), transform_(scores)};
 }
 
 }  // namespace chainerx::onnx

@@ -1,7 +1,9 @@
 // Fourier transforms and windows of signals.
 
 #include <cmath>
+#include <complex>
 
+#include "chainerx/ops/complex.h"
 #include "chainerx_onnx/operators/common.h"
 
 namespace chainerx::onnx {
@@ -23,73 +25,47 @@ Array Window(int64_t size, Dtype dtype, bool periodic, Device& device) {
     return Cast(Scalar{a[0]} - Scalar{a[1]} * Cos(phase) + Scalar{a[2]} * Cos(Scalar{2.0} * phase), dtype);
 }
 
-// The transform of the last axis, of numbers with a real and an imaginary part (or no array), as products with the
-// matrix of its sines and cosines.
-Array Fourier(const Array& real, const Array& imaginary, int64_t length, int64_t outputs, bool inverse) {
-    int64_t inputs = real.shape().back();
-    CheckedShape({inputs, outputs}, 8);
-    Device& device = real.device();
-    Array turns = Remainder(Steps(inputs, 1, device) * Steps(outputs, 0, device), Scalar{length});
-    Array phase = Cast(turns, Dtype::kFloat64) * Scalar{2 * std::acos(-1.0) / static_cast<double>(length)};
-    Array c = Cast(Cos(phase), real.dtype());
-    Array s = Cast(Sin(inverse ? Negative(phase) : phase), real.dtype());
-    Array re = Matmul(real, c);
-    Array im = Negative(Matmul(real, s));
-    if (imaginary) {
-        re = re + Matmul(imaginary, s);
-        im = im + Matmul(imaginary, c);
-    }
-    Array y = Stack({re, im}, re.ndim());
-    return inverse ? y / Scalar{static_cast<double>(length)} : y;
+// Numbers whose parts, or only the real ones, are along the last axis of x; as complex128 or float64 in host memory.
+Array ComplexOf(const Array& x) {
+    int64_t parts = x.ndim() == 0 ? 0 : x.shape().back();
+    if (parts < 1 || parts > 2) throw ModelError{"the shape is ", x.shape()};
+    Array host = InHostMemory(x);
+    Array real = At(host, {Ellipsis{}, int64_t{0}});
+    return parts == 1 ? real : real + Scalar{std::complex<double>{0, 1}} * At(host, {Ellipsis{}, int64_t{1}});
 }
 
-Array Part(const Array& x, int64_t i) { return Squeeze(SliceAxis(x, x.ndim() - 1, i, i + 1), Axes{LastAxis(x)}); }
-
-// Cuts the last axis, or adds zeros to it.
-Array Resized(const Array& x, int64_t length) { return PadAxis(x, x.ndim() - 1, 0, length - x.shape().back()); }
+// The opposite, with the dtype of x and where it is.
+Array PartsLike(const Array& x, const Array& numbers) {
+    return Like(x, Stack({Real(numbers), Imag(numbers)}, numbers.ndim()));
+}
 
 Array Dft(const Array& x, const std::optional<int64_t>& dft_length, const std::optional<int8_t>& axis, Opset opset,
           bool inverse, bool onesided) {
     int8_t at = axis ? *axis : CheckAxis(opset < 20 ? 1 : -2, x.ndim());
-    int8_t last = LastAxis(x);
-    if (at == last || x.shape()[last] < 1 || x.shape()[last] > 2) throw ModelError{"the shape is ", x.shape()};
-    Array moved = Moveaxis(x, Axes{at}, Axes{static_cast<int8_t>(last - 1)});
-    int64_t n = x.shape()[at];
+    Array numbers = ComplexOf(x);
+    if (at == numbers.ndim()) throw ModelError{"the shape is ", x.shape()};
     bool is_half = inverse && onesided;
-    int64_t length = dft_length.value_or(is_half ? 2 * (n - 1) : n);
+    int64_t length = dft_length.value_or(is_half ? 2 * (x.shape()[at] - 1) : x.shape()[at]);
     if (length < 1) throw ModelError{"the length is ", length};
-    int64_t half = length / 2 + 1;
-    Array parts[2];
-    for (int64_t i = 0; i < x.shape()[last]; ++i) {
-        parts[i] = Resized(Part(moved, i), is_half ? half : length);
-        if (!is_half) continue;
-        // The missing half is the conjugate of the first.
-        Ints places;
-        for (int64_t k = half; k < length; ++k) places.push_back(length - k);
-        Array rest = Take(parts[i], places, last - 1);
-        parts[i] = Concatenate({parts[i], i == 0 ? rest : Negative(rest)}, last - 1);
-    }
-    Array y = Fourier(parts[0], parts[1], length, onesided && !inverse ? half : length, inverse);
-    if (is_half) y = SliceAxis(y, last, 0, 1);
-    return Moveaxis(y, Axes{static_cast<int8_t>(last - 1)}, Axes{at});
+    Ints dims = ToVector(x.shape());
+    dims[at] = length;
+    CheckedShape(dims, sizeof(std::complex<double>));
+    if (is_half) return Like(x, ExpandDims(Irfft(numbers, length, at), numbers.ndim()));
+    Array y = inverse ? Ifft(numbers, length, at) : Fft(numbers, length, at);
+    return PartsLike(x, onesided ? SliceAxis(y, at, 0, length / 2 + 1) : y);
 }
 
 Array Stft(const Array& signal, int64_t step, const Array& window, const std::optional<int64_t>& frame_length,
            bool onesided) {
-    Array x = signal.ndim() == 2 ? ExpandDims(signal, 2) : signal;
-    if (x.ndim() != 3 || x.shape()[2] < 1) throw ModelError{"the shape is ", signal.shape()};
+    Array x = ComplexOf(signal.ndim() == 2 ? ExpandDims(signal, 2) : signal);
+    if (x.ndim() != 2) throw ModelError{"the shape is ", signal.shape()};
     int64_t length = frame_length.value_or(window ? window.GetTotalSize() : 0);
     if (step < 1 || length < 1 || length > x.shape()[1]) throw ModelError{"the frames have ", length, " elements"};
     int64_t count = (x.shape()[1] - length) / step + 1;
-    Shape frames = CheckedShape({x.shape()[0], count, length}, 16);
-    Ints places;
-    for (int64_t i = 0; i < count * length; ++i) places.push_back(i / length * step + i % length);
-    Array parts[2];
-    for (int64_t i = 0; i < std::min<int64_t>(x.shape()[2], 2); ++i) {
-        parts[i] = Reshape(Take(Part(x, i), places, 1), frames);
-        if (window) parts[i] = parts[i] * window;
-    }
-    return Fourier(parts[0], parts[1], length, onesided ? length / 2 + 1 : length, false);
+    CheckedShape({x.shape()[0], count, length}, sizeof(std::complex<double>));
+    Array frames = Take(x, Steps(count, 1, HostDevice()) * Scalar{step} + Steps(length, 0, HostDevice()), 1);
+    Array y = Fft(window ? frames * InHostMemory(window) : frames);
+    return PartsLike(signal, onesided ? SliceAxis(y, 2, 0, length / 2 + 1) : y);
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ namespace {
 
 // Places of elements of an array of a shape, as they are after it was broadcast to another.
 Ints BroadcastPlaces(const Shape& from, const Shape& to) {
-    Array places = Reshape(IntsArray(FirstInts(from.GetTotalSize())), from);
-    return ReadInts(BroadcastTo(places, to));
+    return ReadInts(BroadcastTo(Reshape(Steps(from.GetTotalSize(), 0, HostDevice()), from), to));
 }
 
 Value StringConcat(const Value& left, const Value& right) {

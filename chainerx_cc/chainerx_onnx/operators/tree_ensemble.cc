@@ -165,13 +165,13 @@ void TreeEnsemble::Add(int64_t leaf, double* scores, double* known) const {
     }
 }
 
-void TreeEnsemble::AddTree(const float* x, int64_t width, int64_t root, int64_t begin, int64_t end, Scores* scores,
-                           Scores* known) const {
+void TreeEnsemble::AddTree(const float* x, int64_t width, int64_t root, int64_t rows, double* scores,
+                           double* known) const {
     // Several rows at a time, as each waits for the memory of its next node.
     constexpr int64_t kRows = 8;
     const SmallNode* nodes = small_nodes_.data();
-    for (int64_t first = begin; first < end; first += kRows) {
-        int64_t n = std::min(kRows, end - first);
+    for (int64_t first = 0; first < rows; first += kRows) {
+        int64_t n = std::min(kRows, rows - first);
         int32_t places[kRows];
         std::fill_n(places, n, static_cast<int32_t>(root));
         for (bool moves = true; moves;) {
@@ -183,58 +183,56 @@ void TreeEnsemble::AddTree(const float* x, int64_t width, int64_t root, int64_t 
                 places[i] = next;
             }
         }
-        for (int64_t i = 0; i < n; ++i) Add(places[i], scores->row(first + i), known->row(first + i));
+        for (int64_t i = 0; i < n; ++i) Add(places[i], scores + (first + i) * targets_, known + (first + i) * targets_);
     }
 }
 
 template <class T>
-void TreeEnsemble::RunRows(const T* x, int64_t width, int64_t begin, int64_t end, Scores* scores, Scores* known) const {
-    // A tree stays in the cache for some rows.
-    constexpr int64_t kBlock = 64;
-    for (int64_t first = begin; first < end; first += kBlock) {
-        int64_t last = std::min(first + kBlock, end);
-        for (int64_t root : roots_) {
-            if constexpr (std::is_same_v<T, float>) {
-                // One row alone is faster with branches, whose way the processor guesses.
-                if (!small_nodes_.empty() && width > 0 && last - first > 1) {
-                    AddTree(x, width, root, first, last, scores, known);
-                    continue;
-                }
+void TreeEnsemble::RunRows(const T* x, int64_t width, int64_t rows, double* scores, double* known) const {
+    for (int64_t root : roots_) {
+        if constexpr (std::is_same_v<T, float>) {
+            // One row alone is faster with branches, whose way the processor guesses.
+            if (!small_nodes_.empty() && width > 0 && rows > 1) {
+                AddTree(x, width, root, rows, scores, known);
+                continue;
             }
-            for (int64_t i = first; i < last; ++i) Add(LeafOf(x + i * width, root), scores->row(i), known->row(i));
         }
+        for (int64_t i = 0; i < rows; ++i)
+            Add(LeafOf(x + i * width, root), scores + i * targets_, known + i * targets_);
     }
     auto trees = static_cast<double>(roots_.size());
-    for (int64_t i = begin; i < end; ++i) {
-        for (int64_t j = 0; j < targets_; ++j) {
-            double& score = scores->row(i)[j];
-            double& none = known->row(i)[j];
-            if (none != 0) score = 0;
-            if (aggregate_ == TreeAggregate::kAverage) score /= trees;
-            none += score;  // or minus infinity
-        }
+    for (int64_t i = 0; i < rows * targets_; ++i) {
+        if (known[i] != 0) scores[i] = 0;
+        if (aggregate_ == TreeAggregate::kAverage) scores[i] /= trees;
+        known[i] += scores[i];  // or minus infinity
     }
 }
 
-Scores TreeEnsemble::Run(const Array& features, Scores* known) const {
+Array TreeEnsemble::Run(const Array& features, Array* known) const {
     int64_t rows = features.shape()[0];
     int64_t width = features.shape()[1];
     if (width < features_) throw ModelError{"there are ", width, " features, and a node looks at ", features_ - 1};
-    CheckedShape({rows, targets_}, sizeof(double));
-    Scores scores{rows, targets_};
-    Scores none{rows, targets_};
+    Shape shape = CheckedShape({rows, targets_}, sizeof(double));
     double start = aggregate_ == TreeAggregate::kMin ? kInfinity : aggregate_ == TreeAggregate::kMax ? -kInfinity : 0;
-    std::fill(scores.values.begin(), scores.values.end(), start);
-    std::fill(none.values.begin(), none.values.end(), -kInfinity);
+    Array scores = Full(shape, Scalar{start}, Dtype::kFloat64, HostDevice());
+    Array sums = Full(shape, Scalar{-kInfinity}, Dtype::kFloat64, HostDevice());
     int64_t grain = 1 + (1 << 14) / (1 + 8 * static_cast<int64_t>(roots_.size()));
+    auto run = [&](auto* x, int64_t begin, int64_t end) {
+        // A tree stays in the cache for some rows.
+        constexpr int64_t kBlock = 64;
+        for (int64_t first = begin; first < end; first += kBlock) {
+            RunRows(x + first * width, width, std::min(kBlock, end - first), scores.data<double>() + first * targets_,
+                    sums.data<double>() + first * targets_);
+        }
+    };
     kParallelForKernel(HostDevice(), rows, grain, [&](int64_t begin, int64_t end) {
         if (features.dtype() == Dtype::kFloat64) {
-            RunRows(features.data<double>(), width, begin, end, &scores, &none);
+            run(features.data<double>(), begin, end);
         } else {
-            RunRows(features.data<float>(), width, begin, end, &scores, &none);
+            run(features.data<float>(), begin, end);
         }
     });
-    if (known != nullptr) *known = std::move(none);
+    if (known != nullptr) *known = sums;
     return scores;
 }
 

@@ -43,7 +43,7 @@ public:
     bool is_positive() const;
     // Scores (rows, targets) of features of float32 or float64. `known`: becomes the same, with minus infinity for
     // targets to which nothing was added.
-    Scores Run(const Array& features, Scores* known = nullptr) const;
+    Array Run(const Array& features, Array* known = nullptr) const;
 
 private:
     struct Weight {
@@ -63,11 +63,10 @@ private:
     void CheckPlaces() const;
     template <class T>
     int64_t LeafOf(const T* row, int64_t place) const;
-    // Adds what a tree has for some rows.
-    void AddTree(const float* x, int64_t width, int64_t root, int64_t begin, int64_t end, Scores* scores,
-                 Scores* known) const;
+    // Adds what a tree has for some rows to their `scores` and `known`.
+    void AddTree(const float* x, int64_t width, int64_t root, int64_t rows, double* scores, double* known) const;
     template <class T>
-    void RunRows(const T* x, int64_t width, int64_t begin, int64_t end, Scores* scores, Scores* known) const;
+    void RunRows(const T* x, int64_t width, int64_t rows, double* scores, double* known) const;
     void Add(int64_t leaf, double* scores, double* known) const;
 
     std::vector<TreeNode> nodes_;

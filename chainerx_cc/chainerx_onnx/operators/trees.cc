@@ -74,17 +74,17 @@ TreeEnsemble EnsembleOfTable(const Node& node, const std::string& kind) {
 
 // What a node adds to the scores of all rows: one number for all of `count` columns, or one for each, or none.
 struct BaseValues {
-    BaseValues(const Node& node, int64_t count, const char* columns) : values{Numbers(node, "base_values")} {
-        if (values.size() > 1 && static_cast<int64_t>(values.size()) != count) {
-            throw ModelError{"it has ", values.size(), " base values for ", count, " ", columns};
+    BaseValues(const Node& node, int64_t count, const char* columns) {
+        std::vector<double> numbers = Numbers(node, "base_values");
+        size = static_cast<int64_t>(numbers.size());
+        if (size > 1 && size != count) {
+            throw ModelError{"it has ", size, " base values for ", count, " ", columns};
         }
+        if (size > 0) values = FromHost(Shape{size}, Dtype::kFloat64, numbers.data(), HostDevice());
     }
-    void AddTo(Scores* scores) const {
-        for (int64_t i = 0; !values.empty() && i < scores->rows; ++i) {
-            for (int64_t j = 0; j < scores->columns; ++j) scores->row(i)[j] += values[values.size() == 1 ? 0 : j];
-        }
-    }
-    std::vector<double> values;
+    Array AddTo(const Array& scores) const { return values ? scores + values : scores; }
+    int64_t size;
+    Array values;
 };
 
 Kernel TreeEnsembleRegressor(const Node& node) {
@@ -94,9 +94,7 @@ Kernel TreeEnsembleRegressor(const Node& node) {
     BaseValues base{node, targets, "targets"};
     ScoreTransform transform{node};
     return [ensemble, base, transform](const Inputs& in) {
-        Scores scores = ensemble.Run(FeatureMatrix(in[0]));
-        base.AddTo(&scores);
-        return transform(std::move(scores));
+        return transform(base.AddTo(ensemble.Run(FeatureMatrix(in[0]))));
     };
 }
 
@@ -106,26 +104,22 @@ Kernel TreeEnsembleClassifier(const Node& node) {
     ensemble.Finish(result.size(), TreeAggregate::kSum);
     BaseValues base{node, result.size(), "classes"};
     Ints ids = node.IntsOrNone("class_ids");
-    if (result.size() <= 2 && base.values.size() <= 1 && std::set<int64_t>(ids.begin(), ids.end()).size() == 1) {
+    if (result.size() <= 2 && base.size <= 1 && std::set<int64_t>(ids.begin(), ids.end()).size() == 1) {
         // Single scores of two classes, of which all weights are of one.
         bool is_positive = ensemble.is_positive();
         double threshold = is_positive && result.size() == 2 ? 0.5 : 0;
         return [ensemble, result, base, is_positive, threshold, place = ids[0]](const Inputs& in) {
-            Scores scores = ensemble.Run(FeatureMatrix(in[0]));
-            Scores column{scores.rows, 1};
-            for (int64_t i = 0; i < scores.rows; ++i) column.row(i)[0] = scores.row(i)[place];
-            base.AddTo(&column);
-            Ints winners = WinnersOfOne(column, threshold);
-            return place == 1 ? result.OfAll(winners, std::move(scores)) : result.OfOne(winners, column, is_positive);
+            Array scores = ensemble.Run(FeatureMatrix(in[0]));
+            Array column = base.AddTo(SliceAxis(scores, 1, place, place + 1));
+            Array winners = WinnersOfOne(column, threshold);
+            return place == 1 ? result.OfAll(winners, scores) : result.OfOne(winners, column, is_positive);
         };
     }
     return [ensemble, result, base](const Inputs& in) {
-        Scores known{0, 0};
-        Scores scores = ensemble.Run(FeatureMatrix(in[0]), &known);
-        base.AddTo(&scores);
+        Array known;
+        Array scores = base.AddTo(ensemble.Run(FeatureMatrix(in[0]), &known));
         // Classes of which no weight is known do not win.
-        Ints winners = Winners(base.values.empty() ? known : scores);
-        return result.OfAll(winners, std::move(scores));
+        return result.OfAll(Winners(base.values ? scores : known), scores);
     };
 }
 
