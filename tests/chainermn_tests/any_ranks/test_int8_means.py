@@ -266,7 +266,7 @@ def train(comm, device, **options):
     multi = chainermn.create_multi_node_optimizer(optimizer, comm, **options).setup(model)
     data, test = map(chainer.dataset.concat_examples, chainer.datasets.get_digits())
     rng = numpy.random.RandomState(1)
-    for _ in range(12):
+    for _ in range(8):
         order = rng.permutation(len(data[0]))
         for start in range(0, len(order) - 119, 120):
             batch = order[start : start + 120][comm.rank :: comm.size]
