@@ -35,7 +35,7 @@ from run import THREAD_VARIABLES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHOICES = {
-    'dtypes': ('float32', 'bfloat16', 'float16'),
+    'dtypes': ('float32', 'bfloat16', 'float16', 'int8'),
     'overlap': ('overlap', 'after'),
     'states': ('whole', 'sharded'),
 }
@@ -99,7 +99,7 @@ def measure_workload(args, engines, ranks, workload):
     ways = [
         way
         for way in map(Way._make, itertools.product(engines, *(getattr(args, k) for k in CHOICES)))
-        if way.engine != 'torch' or way.dtype != 'bfloat16'  # its hook for that refuses gloo
+        if way.engine != 'torch' or way.dtype not in ('bfloat16', 'int8')  # gloo has neither
     ]
     alone = {engine: ranks.alone(workload, engine) for engine in engines}
     together = {way: ranks.together(workload, way) for way in ways}

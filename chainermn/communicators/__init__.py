@@ -36,7 +36,7 @@ _ALIASES = {
 def create_communicator(
     communicator_name: str = 'pure_nccl', mpi_comm: MPI.Comm | None = None, **kwargs: Any
 ) -> MpiCommunicatorBase:
-    """Makes a communicator; collective.
+    r"""Makes a communicator; collective.
 
     They differ in how they send gradients:
 
@@ -59,15 +59,20 @@ def create_communicator(
         communicator_name (str): Name of the communicator.
         mpi_comm (mpi4py.MPI.Comm): Communicator of MPI; by default that of all processes.
         allreduce_grad_dtype: Dtype in which gradients are sent: ``float16``, ``'bfloat16'``,
-            ``float32`` or ``float64``. By default that of the gradients. Means are computed in at
-            least float32.
+            ``float32``, ``float64`` or ``int8``. By default that of the gradients. Means are
+            computed in at least float32. ``int8`` is the integer nearest to
+            :math:`127 u / \max |u|` of each 256 numbers :math:`u`, with their maximum. What is
+            left out is added to the next gradients (error feedback), so the sum of all means
+            differs from the exact one by the rounding of one step only. Blocks with a number that
+            is not finite arrive as not-a-number. Processes that share memory compute the exact
+            mean. See :doc:`/guides/chainermn` for what it takes and excludes.
         batched_copy (bool): Has no effect; deprecated.
 
     Returns:
         CommunicatorBase: Communicator.
 
     Raises:
-        ValueError: If the name or the dtype is unknown.
+        ValueError: If the name or the dtype is unknown, or for ``int8`` with ``pure_nccl``.
         TypeError: If there are further arguments.
         ImportError: If mpi4py or an MPI library is missing.
 
@@ -78,6 +83,13 @@ def create_communicator(
         (0, 1)
         >>> comm.allreduce(np.ones(2, np.float32))
         array([1., 1.], dtype=float32)
+        >>> comm = chainermn.create_communicator('naive', allreduce_grad_dtype='int8')
+        >>> comm.get_config('allreduce_grad_dtype')
+        dtype('int8')
+
+    See: Seide, Fu, Droppo, Li and Yu, 1-bit stochastic gradient descent and its application to
+    data-parallel distributed training of speech DNNs, Interspeech 2014; Karimireddy, Rebjock, Stich
+    and Jaggi, Error feedback fixes SignSGD and other gradient compression schemes, ICML 2019.
 
     """
     cls = _find_class(communicator_name)

@@ -85,12 +85,12 @@ class GradientConfiguration(Configurable):
 
         Args:
             name (str): ``'allreduce_grad_dtype'``, the dtype in which gradients are sent:
-                ``float16``, ``'bfloat16'``, ``float32``, ``float64``, or ``None`` for that of the
-                gradients. Or ``'batched_copy'``, which has no effect.
+                ``float16``, ``'bfloat16'``, ``float32``, ``float64``, ``int8``, or ``None`` for
+                that of the gradients. Or ``'batched_copy'``, which has no effect.
             value: The value.
 
         Raises:
-            ValueError: If there is no such value, or a dtype is not supported.
+            ValueError: If there is no such value, or the communicator cannot send a dtype.
             TypeError: If there are further arguments.
 
         """
@@ -109,9 +109,8 @@ class GradientConfiguration(Configurable):
     def _store_config(self, name: str, value: Any) -> None:
         if name == 'allreduce_grad_dtype':
             value = dtypes.name_of(value)
-        super()._store_config(name, value)
-        if name == 'allreduce_grad_dtype':
             self.reducer.dtype = value
+        super()._store_config(name, value)
 
     def get_config(self, name: str | None = None) -> Any:
         value = super().get_config(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from chainer.variable import Parameter
+    from chainermn.means.residuals import Residuals
 
 #: Bytes of an array on the host that travels alone: the copy to join it costs more than a message.
 ALONE = 1 << 18
@@ -83,13 +85,20 @@ class Bucket:
         params: Parameters, whose gradients have one dtype and are all on the host or on one GPU.
         setting: The configuration ``allreduce_grad_dtype``.
         n_ranks: Number of ranks.
+        residuals: What messages have left out of gradients.
 
     """
 
-    def __init__(self, params: Sequence[Parameter], setting: str | None, n_ranks: int) -> None:
+    def __init__(
+        self,
+        params: Sequence[Parameter],
+        setting: str | None,
+        n_ranks: int,
+        residuals: Residuals,
+    ) -> None:
         self.params: list[Parameter] = list(params)
         self.grads: list[Any] = []
-        #: Dtype in which gradients are added, and the 16-bit one in which they are sent, if any.
+        #: Dtype in which gradients are added, and the narrow one in which they are sent, if any.
         self.dtype: numpy.dtype[Any]
         self.wire: str | None
         self.dtype, self.wire = dtypes.dtypes_of(params[0].dtype, setting)
@@ -107,11 +116,17 @@ class Bucket:
         self._memory: Any = None
         self._pieces: list[Any] = []  # of the memory, for the gradients
         self._is_gradient = False
+        self._residuals = residuals
+        self._residual: Any = None
+        self._residual_pieces: list[Any] = []  # of the parameters
 
     @property
     def can_share(self) -> bool:
-        """Whether the gradients may go through memory that the ranks share."""
-        return self.on_host and self.wire is None
+        """Whether the gradients may go through memory that the ranks share.
+
+        Those that are sent as 8 bits may: no network is there to save.
+        """
+        return self.on_host and self.wire in (None, dtypes.INT8)
 
     @property
     def slot_bytes(self) -> int:
@@ -127,12 +142,20 @@ class Bucket:
 
     def _use(self, memory: Any) -> None:
         self._memory = memory
-        self._pieces = []
-        start = 0
-        for param in self.params:
-            end = start + param.size
-            self._pieces.append(memory[start:end].reshape(param.shape))
-            start = end
+        pieces = zip(self.params, self._split(memory))
+        self._pieces = [piece.reshape(param.shape) for param, piece in pieces]
+
+    def _split(self, memory: Any) -> list[Any]:
+        bounds = [0, *itertools.accumulate([param.size for param in self.params])]
+        return [memory[start:end] for start, end in zip(bounds, bounds[1:])]
+
+    def residual(self) -> numpy.ndarray[Any, Any]:
+        """Returns what messages have left out of the gradients so far, as one array of float32."""
+        if self._residual is None:
+            self._residual = numpy.empty(self.size, numpy.float32)
+            self._residual_pieces = self._split(self._residual)
+        self._residuals.join(self.params, self._residual_pieces)
+        return self._residual
 
     def fill_grads(self) -> None:
         """Sets missing gradients to zeros."""
@@ -185,7 +208,11 @@ def _is_on_host(param: Parameter) -> bool:
 
 
 def divide(
-    params: Iterable[Parameter], setting: str | None, limit: int | None, n_ranks: int
+    params: Iterable[Parameter],
+    setting: str | None,
+    limit: int | None,
+    n_ranks: int,
+    residuals: Residuals,
 ) -> list[Bucket]:
     """Divides parameters into buckets, the same on all ranks.
 
@@ -194,12 +221,13 @@ def divide(
         setting: The configuration ``allreduce_grad_dtype``.
         limit: Most bytes of a bucket of several gradients; ``None`` joins all that should be.
         n_ranks: Number of ranks.
+        residuals: What messages have left out of gradients.
 
     """
     packer = _Packer(limit)
     for param in params:
         packer.add(param)
-    return [Bucket(bucket, setting, n_ranks) for bucket in packer.buckets]
+    return [Bucket(bucket, setting, n_ranks, residuals) for bucket in packer.buckets]
 
 
 class _Packer:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Dtypes of 16 bits in which float32 can be sent.
 HALVES = 'float16', 'bfloat16'
+#: Dtype of 8 bits in which float32 can be sent, see :mod:`~chainermn.means.int8`.
+INT8 = 'int8'
 
 
 def name_of(value: DTypeLike) -> str | None:
@@ -23,9 +25,9 @@ def name_of(value: DTypeLike) -> str | None:
     if value is None:
         return None
     name = 'bfloat16' if value == 'bfloat16' else numpy.dtype(value).name
-    if name not in (*HALVES, 'float32', 'float64'):
+    if name not in (INT8, *HALVES, 'float32', 'float64'):
         raise ValueError(
-            "allreduce_grad_dtype must be float16, 'bfloat16', float32, float64 or None, "
+            "allreduce_grad_dtype must be int8, float16, 'bfloat16', float32, float64 or None, "
             f'not {name}'
         )
     return name
@@ -34,7 +36,7 @@ def name_of(value: DTypeLike) -> str | None:
 def dtypes_of(
     grad_dtype: numpy.dtype[Any], setting: str | None
 ) -> tuple[numpy.dtype[Any], str | None]:
-    """Returns the dtype in which gradients are added, and the 16-bit dtype in which they are sent.
+    """Returns the dtype in which gradients are added, and the narrow one in which they are sent.
 
     The second is ``None`` if they are sent as they are added.
 
@@ -44,6 +46,6 @@ def dtypes_of(
 
     """
     name = numpy.dtype(grad_dtype).name if setting is None else setting
-    if name in HALVES:
+    if name in (INT8, *HALVES):
         return numpy.dtype(numpy.float32), name
     return numpy.dtype(name), None

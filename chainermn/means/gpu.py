@@ -79,7 +79,8 @@ class OverPinnedHost(OverHost):
 class CudaAware(OverHost):
     """Transport of CuPy's gradients by an MPI library that reads the memory of GPUs.
 
-    Gradients that are sent as 16 bits, or are ChainerX's where CuPy is absent, go over the host.
+    Gradients that are sent as 16 or 8 bits, or are ChainerX's where CuPy is absent, go over the
+    host.
     """
 
     def steps(self, buckets: Sequence[Bucket]) -> Steps:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainermn.means import kernels
+from chainermn.means import dtypes, int8, kernels
 from chainermn.means.transport import Transport
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     _Array = numpy.ndarray[Any, Any]
 
 
-class _Pool:
+class Pool:
     """Flat arrays for reuse: the system clears the pages of new arrays, which takes time."""
 
     def __init__(self) -> None:
@@ -46,10 +46,10 @@ class Messages(Transport):
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._pool = _Pool()
+        self._pool = Pool()
 
     def forget(self) -> None:
-        self._pool = _Pool()
+        self._pool = Pool()
 
     def steps(self, buckets: Sequence[Bucket]) -> Steps:
         for bucket in buckets:
@@ -61,6 +61,9 @@ class Messages(Transport):
     def mean(self, bucket: Bucket, flat: _Array) -> Steps:
         """Replaces the flat array of a bucket, or a copy of it on the host, by its mean."""
         channel, wire = self._channel, bucket.wire
+        if wire == dtypes.INT8:
+            yield from int8.mean(channel, self._pool, bucket, flat)
+            return
         tag = channel.next_tag()
         own = bucket.parts[channel.rank]
         sent = yield from self._add_parts(tag, flat, bucket.parts, flat[own], wire)

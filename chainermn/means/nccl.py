@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import chainerx
 from chainer.backends import cuda
 from chainermn import _messages, _nccl
-from chainermn.means import kernels
+from chainermn.means import dtypes, kernels
 from chainermn.means.transport import Transport
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ class Nccl(Transport):
         #: NCCL's communicator for CuPy, made when the first gradients come.
         self.comm: Any = None
         self._group: Any = None  # the same for ChainerX where CuPy is absent
+
+    def check_dtype(self, dtype: str | None) -> None:
+        if dtype == dtypes.INT8:
+            raise ValueError(
+                "NCCL adds no numbers of 8 bits with scales: use 'non_cuda_aware' to send "
+                'gradients as int8'
+            )
 
     def close(self) -> None:
         self._group = None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from chainermn.means import buckets as buckets_module, staging
+from chainermn.means import buckets as buckets_module, dtypes, staging
 from chainermn.means.messages import Messages
 from chainermn.means.own_means import OwnMeans
+from chainermn.means.residuals import Residuals
 from chainermn.means.shared_rows import SharedRows
 from chainermn.means.transport import Pending
 
@@ -34,7 +35,8 @@ class Reducer:
 
     Attributes:
         dtype: Dtype in which gradients are sent, see :mod:`chainermn.means.dtypes`. ``None`` for
-            the dtype of the gradients.
+            the dtype of the gradients. A new one drops the residuals.
+        residuals (Residuals): What 8-bit messages have left out of gradients.
         channel (Channel): Where the messages travel.
         has_prepared (bool): Whether :meth:`prepare_own_means` has been called.
 
@@ -49,6 +51,7 @@ class Reducer:
         self._shared = SharedRows(channel)
         self._bucket_bytes = bucket_bytes
         self._dtype: str | None = None
+        self.residuals: Residuals = Residuals()
         self._buckets: dict[Any, list[Bucket]] = {}
         self._staging: staging.Staging | None = None
         self.has_prepared: bool = False
@@ -59,8 +62,10 @@ class Reducer:
 
     @dtype.setter
     def dtype(self, value: str | None) -> None:
+        self._on_gpu.check_dtype(value)
         self._dtype = value
         self._forget()
+        self.residuals.clear()
 
     def average(
         self,
@@ -104,7 +109,7 @@ class Reducer:
     def _divide(
         self, params: Iterable[Parameter], limit: int | None, setting: str | None
     ) -> list[Bucket]:
-        return buckets_module.divide(params, setting, limit, self.channel.size)
+        return buckets_module.divide(params, setting, limit, self.channel.size, self.residuals)
 
     def divide_groups(self, groups: Iterable[Sequence[Parameter]]) -> list[list[Bucket]]:
         """Divides groups of parameters that start one after the other into buckets; collective.
@@ -172,10 +177,36 @@ class Reducer:
             arrays: Flat NumPy arrays, of the same sizes and dtypes on all ranks.
             all_parts: For each of them, the elements that each rank gets.
 
+        Raises:
+            ValueError: If :attr:`dtype` is ``'int8'``.
+
         """
+        self.refuse_own_int8_means()
         # A transport of its own, whose memory goes with it: these are arrays of many sizes.
         messages = Messages(self.channel)
         return OwnMeans(messages, self._staging, self.channel.rank, self._dtype, arrays, all_parts)
+
+    def refuse_int8(self, reason: str) -> None:
+        """Raises an error if gradients are sent as 8 bits.
+
+        Args:
+            reason: Why they cannot be.
+
+        Raises:
+            ValueError: If they are.
+
+        """
+        if self._dtype == dtypes.INT8:
+            raise ValueError(f"allreduce_grad_dtype must not be 'int8' here: {reason}")
+
+    def refuse_own_int8_means(self) -> None:
+        """Raises an error if :meth:`own_means` would have to be sent as 8 bits.
+
+        Raises:
+            ValueError: If so.
+
+        """
+        self.refuse_int8('gradients are divided, and their residuals would have the whole size')
 
     def prepare_own_means(self) -> None:
         """Makes memory that the ranks share for :meth:`own_means`, if possible; collective.

@@ -108,6 +108,17 @@ class Transport(abc.ABC):
 
         """
 
+    def check_dtype(self, dtype: str | None) -> None:  # noqa: B027
+        """Raises an error if gradients cannot be sent in a dtype.
+
+        Args:
+            dtype: Name of the dtype; ``None`` for that of the gradients.
+
+        Raises:
+            ValueError: If they cannot.
+
+        """
+
     def forget(self) -> None:  # noqa: B027
         """Drops memory that is kept for later means."""
 

@@ -16,9 +16,17 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self._check_dtype()
         vars(self).update(_pending=None, _ready=False)
 
+    def _check_dtype(self) -> None:
+        self.communicator.reducer.refuse_int8(
+            'with double_buffering, gradients are sent before the residuals of the last ones are '
+            'known'
+        )
+
     def _mean_grad(self) -> None:
+        self._check_dtype()
         reducer = self.communicator.reducer
         params = means.params_with_grad(self.target, self.zero_fill)
         grads = [param.grad for param in params]

@@ -29,6 +29,7 @@ class GradientShardingOptimizer(ShardedOptimizer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self.communicator.reducer.refuse_own_int8_means()
         departures = Departures(self.communicator)
         departures.may_wait = True
         vars(self).update(_departures=departures)

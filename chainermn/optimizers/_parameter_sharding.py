@@ -28,6 +28,7 @@ class ParameterShardingOptimizer(MultiNodeOptimizer):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self.communicator.reducer.refuse_own_int8_means()
         check_method(self.actual_optimizer)
         vars(self).update(_order=())
 

@@ -22,7 +22,8 @@ class Bucket(NamedTuple):
 
     Attributes:
         n_bytes: Their size.
-        sent_bytes: Their size in messages, which is half of it with 16-bit numbers.
+        sent_bytes: Their size in messages, which is half of it with 16-bit numbers, and about a
+            quarter with 8-bit ones, which leave residuals.
         is_joined: Whether they are copied to be sent, and back.
 
     """
@@ -30,6 +31,11 @@ class Bucket(NamedTuple):
     n_bytes: float
     sent_bytes: float
     is_joined: bool
+
+    @property
+    def residual_bytes(self) -> float:
+        """Size of the residuals, as that of the gradients."""
+        return self.n_bytes if self.sent_bytes < self.n_bytes / 2 else 0.0
 
 
 class Phase(NamedTuple):
@@ -109,10 +115,12 @@ def _by_messages(cluster: Cluster, bucket: Bucket) -> list[Phase]:
 
 def _copies(cluster: Cluster, bucket: Bucket) -> tuple[float, float]:
     """Bytes moved in the memory of a host to join and round gradients, and back."""
+    n_ranks = cluster.ranks_per_host
     joined = 2 * bucket.n_bytes if bucket.is_joined else 0.0
     rounded = bucket.n_bytes + bucket.sent_bytes if bucket.sent_bytes < bucket.n_bytes else 0.0
-    moved = cluster.ranks_per_host * (joined + rounded)
-    return moved, moved
+    # Residuals are read, added to the gradients, which are read and written, and written.
+    left = 4 * bucket.residual_bytes
+    return n_ranks * (joined + rounded + left), n_ranks * (joined + rounded)
 
 
 def _in_shared_rows(cluster: Cluster, buckets: Sequence[Bucket]) -> list[Phase]:

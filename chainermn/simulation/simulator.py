@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from chainermn import means
+from chainermn.means import int8
 from chainermn.optimizers import BUCKET_BYTES
 from chainermn.simulation.algorithms import ALGORITHMS, Bucket, Phase, exchange_parts
 from chainermn.simulation.checks import check_count
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Part of the bytes of float32 that travels, by `allreduce_grad_dtype`
-_SENT = {None: 1.0, 'float32': 1.0, 'float16': 0.5, 'bfloat16': 0.5}
+_SENT = {
+    None: 1.0,
+    'float32': 1.0,
+    'float16': 0.5,
+    'bfloat16': 0.5,
+    'int8': int8.count_bytes(int8.BLOCK) / (4 * int8.BLOCK),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +119,10 @@ def simulate(
     rank = _Rank(cluster)
     rank.compute(step.forward)
     if cluster.size > 1:
-        _run_backward(rank, step, algorithm, bucket_bytes, _SENT[allreduce_grad_dtype])
+        # Ranks that share memory do not round to 8 bits.
+        is_exact = cluster.hosts == 1 and allreduce_grad_dtype == 'int8'
+        sent = 1.0 if is_exact else _SENT[allreduce_grad_dtype]
+        _run_backward(rank, step, algorithm, bucket_bytes, sent)
     else:
         rank.compute(step.backward)
     update = step.update / cluster.size if sharded else step.update

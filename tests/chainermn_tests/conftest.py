@@ -9,7 +9,7 @@ import pytest
 from helpers import mpi
 
 import chainermn
-from chainermn import _mpi
+from chainermn import _checks, _mpi, means
 from chainermn._tcp import rendezvous
 
 
@@ -26,6 +26,23 @@ def comm(world):
     comm = chainermn.create_communicator('naive', world)
     yield comm
     comm.finalize()
+
+
+@pytest.fixture
+def make_channel(world):
+    """Makes channels of means, by their argument for ranks on one host or not."""
+    comms = []
+
+    def make(is_one_host):
+        comms.append(world.Dup())
+        checker = _checks.Checker(world)
+        comms.append(checker.mpi_comm)
+        return means.Channel(comms[-2], checker, is_one_host)
+
+    yield make
+    world.Barrier()
+    for comm in comms:
+        comm.Free()
 
 
 @pytest.fixture

@@ -61,7 +61,8 @@ def train(**options):
     return arrays[0]
 
 train(local_steps=2, average_states=True)
-for a, b in zip(train(sharded=True), train(sharded='gradients')):
+divided = True if wire == 'int8' else 'gradients'
+for a, b in zip(train(sharded=True), train(sharded=divided)):
     numpy.testing.assert_allclose(a, b, 1e-5 if wire is None else 1e-2, 1e-5)
 
 def check_pipeline():
@@ -100,7 +101,7 @@ def run(name, wire, n_devices, module='@cupy'):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize('wire', [None, 'bfloat16'])
+@pytest.mark.parametrize('wire', [None, 'bfloat16', 'int8'])
 @pytest.mark.parametrize('name', ['naive', 'non_cuda_aware'])
 def test_ranks_share_a_gpu(name, wire):
     run(name, wire, 1)

@@ -30,6 +30,7 @@ SELECTED = [
     '(test_bits_equal and 2 and numpy)',
     'test_backward_releases_gradients',
     '(test_own_means and (values or many))',
+    '(test_int8_means and not test_digits)',
     'test_loss_scale_is_common',
     'test_snapshot',
 ]
@@ -37,7 +38,11 @@ SELECTED = [
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize('n, selected', [(2, ''), (4, ' or '.join(SELECTED))], ids=['2', '4'])
+@pytest.mark.parametrize(
+    'n, selected',
+    [(2, ''), (3, 'test_int8_means and not test_digits'), (4, ' or '.join(SELECTED))],
+    ids=['2', '3', '4'],
+)
 def test_ranks(n, selected):
     if mpi.reason_to_skip() or mpi.mpiexec() is None:
         pytest.skip(mpi.reason_to_skip() or 'needs mpiexec')

@@ -96,6 +96,19 @@ def test_16_bit_messages():
     assert result.network_bytes == MIB
 
 
+def test_8_bit_messages():
+    memory = Connection(0.0, 1e9)
+    result = predict([2 * MIB], Cluster(2, 1, memory, NETWORK), allreduce_grad_dtype='int8')
+    sent = 2 * MIB * 260 // 1024  # an integer for each number, and a scale for 256 of them
+    rounding = (2 * (2 * MIB + sent) + 4 * 2 * MIB) / 1e9
+    mean = (sent + 2 * MIB / 2) / 1e9
+    assert result.total == pytest.approx(2 * phase(sent / 2, 2) + rounding + mean)
+    assert result.network_bytes == sent
+    one_host = Cluster(1, 2, memory)
+    exact = predict([2 * MIB], one_host)
+    assert predict([2 * MIB], one_host, allreduce_grad_dtype='int8') == exact
+
+
 def test_overlap_hides_all_but_the_last_bucket():
     cluster = Cluster(2, 1, FREE, Connection(0.0, 1e8))
     seconds = 8 * MIB / 1e8  # of both exchanges of a bucket
@@ -187,9 +200,9 @@ TWO = Cluster(2, 1, FREE, FREE)
             "one of direct, ring, hierarchy, not 'tree'",
         ),
         (
-            lambda: chainermn.simulate(GOOD, TWO, allreduce_grad_dtype='int8'),
+            lambda: chainermn.simulate(GOOD, TWO, allreduce_grad_dtype='int4'),
             ValueError,
-            "None, float32, float16, bfloat16, not 'int8'",
+            "None, float32, float16, bfloat16, int8, not 'int4'",
         ),
         (
             lambda: chainermn.simulate(GOOD, TWO, bucket_bytes=-1),

@@ -8,7 +8,7 @@ import pytest
 
 import chainer
 import chainermn
-from chainermn import _checks, means
+from chainermn import means
 
 SHAPES = [(), (0, 2), (3,), (300, 300), (7,), (2, 4)]
 
@@ -26,21 +26,6 @@ def assert_means(params, size, tolerance=1e-6):
     for param, expected in zip(params, grads):
         expected = numpy.mean([g.astype('float64') for g in expected], axis=0)
         numpy.testing.assert_allclose(param.grad, expected, tolerance, tolerance)
-
-
-@pytest.fixture
-def make_channel(world):
-    comms = []
-
-    def make(is_one_host):
-        comms.append(world.Dup())
-        checker = _checks.Checker(world)
-        comms.append(checker.mpi_comm)
-        return means.Channel(comms[-2], checker, is_one_host)
-
-    yield make
-    for comm in comms:
-        comm.Free()
 
 
 @pytest.mark.parametrize('dtype', [None, 'float16', 'float64'])

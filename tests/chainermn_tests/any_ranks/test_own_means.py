@@ -7,27 +7,19 @@ from pathlib import Path
 import numpy
 import pytest
 
-from chainermn import _checks, means
+from chainermn import means
 from chainermn.means import shared_memory, staging
 
 
 @pytest.fixture
-def make_reducer(world):
-    comms = []
-
+def make_reducer(world, make_channel):
     def make(shares):
-        comms.append(world.Dup())
-        checker = _checks.Checker(world)
-        comms.append(checker.mpi_comm)
-        channel = means.Channel(comms[-2], checker, shares and world.size > 1)
+        channel = make_channel(shares and world.size > 1)
         reducer = means.Reducer(channel, means.OverHost(channel))
         reducer.prepare_own_means()
         return reducer
 
-    yield make
-    world.Barrier()
-    for comm in comms:
-        comm.Free()
+    return make
 
 
 def make_arrays(sizes, dtype, rank):
