@@ -71,12 +71,12 @@ class Losses:
             return None
         if plan.on_loss == 'replace' and self._n_replaced < plan.n_replacements:
             self._n_replaced += 1
-            # Another process of this number comes to the meeting.
-            self.meeting.forget_place(number)
+            self.meeting.lose(number, is_replaced=True)
             return f'replacement {self._n_replaced} of {plan.n_replacements} takes its place'
         if plan.on_loss == 'replace' or len(self._left) - 1 < plan.min_n:
             return None
-        self.end(number)
+        self._left.discard(number)
+        self.meeting.lose(number, is_replaced=False)
         return f'{len(self._left)} ranks go on'
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import select
+import socket
 import struct
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Iterable
 
 _HEAD = struct.Struct('<QiQ')  # communicator, tag, bytes
@@ -214,11 +215,19 @@ class Engine:
     Args:
         rank: Number of this rank in the job.
         connections: A connection to each other rank, by number, which does not block.
+        launcher: That to the launcher, which it closes when the ranks are to meet again.
 
     """
 
-    def __init__(self, rank: int, connections: dict[int, socket.socket]) -> None:
+    def __init__(
+        self,
+        rank: int,
+        connections: dict[int, socket.socket],
+        launcher: socket.socket | None = None,
+    ) -> None:
         self.rank = rank
+        self._launcher = launcher
+        self._news: str | None = None
         self.ranks = sorted([rank, *connections])
         self._peers = {i: _Peer(i, connection) for i, connection in connections.items()}
         self._by_number = {peer.connection.fileno(): peer for peer in self._peers.values()}
@@ -298,14 +307,30 @@ class Engine:
             for number, peer in self._by_number.items():
                 if peer.error is None:
                     poll.register(number, select.POLLIN | (select.POLLOUT if peer.outgoing else 0))
+            if self._launcher is not None and self._news is None:
+                poll.register(self._launcher, select.POLLIN)
         # Without the lock, so that other threads may send meanwhile.
         for number, events in poll.poll(seconds * 1000):
-            peer = self._by_number[number]
             with self._lock:
+                if number not in self._by_number:
+                    self._hear()
+                    continue
+                peer = self._by_number[number]
                 if events & select.POLLOUT:
                     peer.write()
                 if events & ~select.POLLOUT:
                     peer.read(lambda peer, *head: self._begin(peer.rank, *head))
+
+    def _hear(self) -> None:
+        """Takes the news of the launcher."""
+        if self._launcher is None:
+            return
+        try:
+            self._news = self._launcher.recv(4096).decode() or 'the launcher has ended'
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._news = f'the launcher is lost: {error}'
 
     def wait(self, is_done: Callable[[], bool]) -> None:
         """Sends and receives until something is true.
@@ -320,6 +345,8 @@ class Engine:
 
     def check(self) -> None:
         """Raises :class:`RankLostError` if a rank is lost."""
+        if self._news is not None:
+            raise RankLostError(self._news)
         for peer in self._peers.values():
             if peer.error is not None:
                 raise RankLostError(f'rank {peer.rank} is lost: {peer.error}')
@@ -331,16 +358,24 @@ class Engine:
                 self._queue(peer, _HEAD.pack(_FAREWELL, 0, 0), memoryview(b''))
         # A lost rank says nothing, and the launcher tells of it.
         self._wait_for_farewells()
-        for peer in self._peers.values():
-            peer.connection.close()
+        self._close_connections()
 
     def close(self) -> None:
         """Ends all connections at once, so that all ranks learn that one is lost."""
         with self._lock:
+            self._close_connections()
             for peer in self._peers.values():
-                peer.connection.close()
                 peer.outgoing.clear()
                 peer.error = peer.error or 'this rank has left, since another one was lost'
+
+    def _close_connections(self) -> None:
+        for peer in self._peers.values():
+            with contextlib.suppress(OSError), peer.connection:
+                # A forked process may have it, too.
+                peer.connection.shutdown(socket.SHUT_RDWR)
+        if self._launcher is not None:
+            self._launcher.close()
+            self._launcher = None
 
     def _wait_for_farewells(self) -> None:
         def is_ready(peer: Any) -> bool:

@@ -125,6 +125,52 @@ def test_jobs_that_end(tmp_path, policy):
     assert losses is None
 
 
+SMALL = """
+    import os, signal, sys
+    import chainermn
+
+    number, calls = int(os.environ['CHAINERMN_RANK']), []
+
+    def program(comm):
+        calls.append(comm.size)
+        if len(calls) == 1:
+            {}
+        return comm.size
+
+    print('sizes', chainermn.run_elastic(program, 'naive'), calls, flush=True)
+"""
+
+
+def run_small(folder, n, code, **variables):
+    script = folder / 'small.py'
+    script.write_text(textwrap.dedent(SMALL.format(code)))
+    options = '--transport', 'tcp', '--on-loss', 'shrink', '--record', str(folder)
+    process = subprocess.run(
+        [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script)],
+        env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    output = process.stdout + process.stderr
+    assert process.returncode == 0, output
+    return output
+
+
+def test_loss_after_others_have_ended_the_program(tmp_path):
+    """All end the program, or all that are left begin it anew."""
+    output = run_small(tmp_path, 3, 'number == 1 and os.kill(os.getpid(), 9)')
+    assert output.count('sizes 2 [3, 2]') == 2
+
+
+def test_stops_while_the_others_meet(tmp_path):
+    """A rank that does not come to the meeting is lost, too."""
+    code = 'number and os.kill(os.getpid(), 9 if number == 1 else signal.SIGSTOP)'
+    output = run_small(tmp_path, 3, code, CHAINERMN_TIMEOUT='2')
+    assert '2 ranks go on' in output and '1 ranks go on' in output
+    assert output.count('sizes 1 [3, 1]') == 1
+
+
 def test_one_process():
     assert chainermn.run_elastic(lambda comm: comm.size, 'naive') == 1
     with pytest.raises(ValueError, match='Unrecognized communicator'):
