@@ -178,35 +178,32 @@ def _phases(lines: list[list[str]]) -> list[_Phase]:
 
 
 def _seconds_lost(lines: list[list[str]]) -> list[float]:
-    """Seconds from each kill to the first step after it."""
-    found = []
+    """Seconds from the last kill before the training went on to the first step after it."""
+    found: list[float] = []
+    killed = None
+    names = [line[0] for line in lines]
     for i, line in enumerate(lines):
-        if line[0] == 'kill':
-            rest = lines[i + 1 :]
-            begins = [k for k, other in enumerate(rest) if other[0] == 'begin']
-            steps = [other for other in rest[begins[0] :] if other[0] == 'loss'] if begins else []
-            found += [float(steps[0][-1]) - float(line[-1])] if steps else []
+        if line[0] == 'kill' and 'begin' in names[:i] and 'begin' in names[i:]:
+            killed = i
+        elif line[0] == 'loss' and killed is not None and 'begin' in names[killed:i]:
+            found.append(float(line[-1]) - float(lines[killed][-1]))
+            killed = None
     return found
 
 
 def _draw_kills(rng: random.Random) -> list[list[Any]]:
-    """Draws whom to kill and when; the second one while the others connect again, or later."""
-    ranks = rng.sample(range(N_RANKS), 2)
+    """Draws whom to kill and when: one rank at most is left."""
     counts = {
         'connecting': 2,
         'training': N_ITERATIONS,
         'checkpoint': N_ITERATIONS // CHECKPOINTS,
     }
-    moments = [rng.choice([*MOMENTS])]
-    if moments[0] in ('training', 'checkpoint') and rng.random() < 0.5:
-        moments.append(rng.choice(['connecting', 'connecting', 'checkpoint', 'training', 'end']))
     kills: list[list[Any]] = []
-    for rank, moment in zip(ranks, moments):
-        n = rng.randint(1, counts.get(moment, 1))
-        if moment == 'end':
-            n = N_ITERATIONS
-        elif kills and moment == 'connecting':
-            n += 2  # which the rank reaches after the first loss
+    for rank in rng.sample(range(N_RANKS), N_RANKS - 1):
+        moment = rng.choice([*MOMENTS] if not kills else [*MOMENTS][1:])
+        n = N_ITERATIONS if moment == 'end' else rng.randint(1, counts.get(moment, 1))
+        if moment == 'connecting' and kills:
+            n += 2 * rng.randint(1, len(kills))  # which the rank reaches after a loss
         kills.append([rank, moment, n, rng.uniform(0, MOMENTS[moment])])
     return kills
 
@@ -250,7 +247,7 @@ def _check_losses(phases: list[_Phase]) -> None:
 
 
 def case(rng: random.Random) -> dict[str, int]:
-    """Kills one rank or two of a job that goes on, and compares it with a reference."""
+    """Kills ranks of a job that goes on, and compares it with a reference."""
     kills = _draw_kills(rng)
     print(kills, flush=True)
     before = guard.shared_memory()
