@@ -23,7 +23,7 @@ def run_elastic(
     communicator_name: str = 'non_cuda_aware',
     **kwargs: Any,
 ) -> _R:
-    """Calls a program with a communicator, and again, with a new one, when a rank is lost.
+    """Calls a program with a communicator, and again, with a new one, if a rank is lost or joins.
 
     ``python -m chainermn.run --transport tcp --on-loss shrink`` (or ``replace``) lets the other
     ranks of a job live when one is killed, stops, or fails. Within seconds they leave the program
@@ -31,7 +31,7 @@ def run_elastic(
     data outside of the program and contexts of GPUs stay. The program makes the model, the
     optimizer and the iterators, and loads the latest checkpoint, see
     :func:`chainermn.create_multi_node_checkpointer`, which any number of ranks can load in the
-    middle of an epoch.
+    middle of an epoch. With ``--rejoin-after``, a new process joins them, and all begin anew again.
 
     It returns when the program has ended on all ranks: if one is lost before, all others begin
     anew, so that another one writes what the first one could not.

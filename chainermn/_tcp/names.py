@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
     if name != 'COMM_WORLD':
         raise AttributeError(f'the transport TCP has no {name}')
     atexit.register(_leave, os.getpid())
-    return renew(rendezvous.SECONDS)
+    return renew(rendezvous.start_seconds())
 
 
 def renew(seconds: float | None) -> Comm:

@@ -1,8 +1,8 @@
 """How ranks find each other: each tells the launcher its address and gets those of all.
 
 A rank has a number in the job, which stays. Each keeps its connection to the launcher, which closes
-it when another rank is lost, so that the rest meet again: in the middle of a training, or while
-they still connect to each other.
+it when another rank is lost, or joins, so that all meet again: in the middle of a training, or
+while they still connect to each other.
 """
 
 from __future__ import annotations
@@ -44,10 +44,15 @@ class Rendezvous:
         numbers: Numbers of the ranks.
         addresses: Addresses of this host.
 
+    Attributes:
+        expected: Numbers of the ranks that meet.
+        invited: Numbers of those that have been started late and have not met the others yet.
+
     """
 
     def __init__(self, numbers: Iterable[int], addresses: Sequence[str]) -> None:
-        self._expected = {*numbers}
+        self.expected = {*numbers}
+        self.invited: set[int] = set()
         self._token = secrets.token_hex(16)
         self._selector: selectors.BaseSelector | None = None
         is_alone = [*addresses] == ['127.0.0.1']
@@ -59,9 +64,15 @@ class Rendezvous:
         self._silent: set[socket.socket] = set()
         self._answered: list[socket.socket] = []  # of ranks that know where the others are
 
-    def variable(self) -> dict[str, str]:
-        """The environment variable for the ranks."""
+    def variable(self, seconds: float | None = SECONDS) -> dict[str, str]:
+        """The environment variable for ranks.
+
+        Args:
+            seconds: Seconds that all others have to come, ``None`` for any number.
+
+        """
         settings = {
+            'seconds': seconds,
             'addresses': self._addresses,
             'port': self._server.getsockname()[1],
             'token': self._token,
@@ -80,10 +91,30 @@ class Rendezvous:
             connection.close()
 
     def forget(self, number: int) -> None:
-        """Waits no longer for a rank, which has ended well."""
-        self._expected.discard(number)
+        """Waits no longer for a rank, which has ended well; nobody joins any more."""
+        for newcomer in self.invited:
+            self.expected.discard(newcomer)
+            self._dismiss(self._connections.get(newcomer))
+            self._forget_place(newcomer)
+        self.invited.clear()
+        self._remove(number)
+
+    def invite(self, number: int) -> None:
+        """Lets another process of this number join: when it has come, the others meet it."""
+        self.invited.add(number)
+
+    def _remove(self, number: int) -> None:
+        self.expected.discard(number)
         self._forget_place(number)
         self._answer()
+
+    @staticmethod
+    def _dismiss(connection: socket.socket | None) -> None:
+        """Tells a process that it has come too late."""
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.send(b'[]\n')
+            connection.close()
 
     def lose(self, number: int, is_replaced: bool) -> None:
         """Has the others meet again, since a rank is lost.
@@ -93,11 +124,13 @@ class Rendezvous:
             is_replaced: Whether to wait for another process of this number.
 
         """
-        self._call_again(f'rank {number} is lost')
+        self.invited.discard(number)
+        if number in self.expected:
+            self._call_again(f'rank {number} is lost')
         if is_replaced:
             self._forget_place(number)
         else:
-            self.forget(number)
+            self._remove(number)
 
     def _forget_place(self, number: int) -> None:
         self._places.pop(number, None)
@@ -131,18 +164,21 @@ class Rendezvous:
             if not secrets.compare_digest(hello['token'], self._token):
                 raise ValueError('this is no rank of this job')
             number, port = int(hello['rank']), int(hello['port'])
-            if number not in self._expected:
-                raise ValueError(f'nobody waits for rank {number}')
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             connection.close()
             return
-        self._call_again(f'rank {number} has lost a connection')
+        if number not in self.expected | self.invited:
+            self._dismiss(connection)
+            return
+        reason = 'has lost a connection' if number in self.expected else 'joins'
+        self._call_again(f'rank {number} {reason}')
+        self.expected.add(number)
         self._places[number], self._connections[number] = (address, port), connection
         self._answer()
 
     def _answer(self) -> None:
         """Tells all where all are, when they have come."""
-        if not self._expected or self._expected - self._places.keys():
+        if not self.expected or self.expected - self._places.keys():
             return
         data = json.dumps([[i, *self._places[i]] for i in sorted(self._places)]).encode() + b'\n'
         for connection in self._connections.values():
@@ -151,6 +187,7 @@ class Rendezvous:
                 connection.sendall(data)
                 connection.setblocking(False)
         self._answered = [*self._connections.values()]
+        self.invited -= self.expected
         self._connections.clear()
         self._places.clear()
 
@@ -182,6 +219,7 @@ def connect(
 
     Raises:
         TimeoutError: If some do not come in time.
+        SystemExit: If this process was to join the others, and all of them have ended.
         OSError: If the launcher has ended, or another rank cannot be reached.
 
     """
@@ -255,7 +293,16 @@ def _hear(launcher: socket.socket, end: float | None) -> list[Any]:
     line, _, rest = data.partition(b'\n')
     if rest:
         raise _MeetingOverError
-    return [*json.loads(line)]
+    places = [*json.loads(line)]
+    if not places:  # this process was to join the others, which have ended
+        raise SystemExit
+    return places
+
+
+def start_seconds() -> float | None:
+    """Returns the seconds that the others have to come when this process starts."""
+    seconds: float | None = json.loads(os.environ[VARIABLE])['seconds']
+    return seconds
 
 
 def _wait(server: socket.socket, launcher: socket.socket, end: float | None) -> None:

@@ -19,7 +19,7 @@ PROGRAM = """
     import chainer.links as L
     from chainer import iterators, training
 
-    folder, at, victim, number, n = sys.argv[1:]
+    folder, at, victim, number, n, wait = sys.argv[1:]
     flag = os.path.join(folder, 'flag')
     losses = {}
 
@@ -47,6 +47,12 @@ PROGRAM = """
             losses[trainer.updater.iteration] = loss / comm.size
 
         trainer.extend(note, trigger=(1, 'iteration'), priority=500)
+
+        def wait_for_others(trainer):
+            while trainer.updater.iteration == int(wait) and comm.size == 1:
+                comm.mpi_comm.Iprobe()
+
+        trainer.extend(wait_for_others, trigger=(1, 'iteration'))
         trainer.extend(fail, trigger=(1, 'iteration'), priority=400)
         checkpointer.maybe_load(trainer)
         print('starts', trainer.updater.iteration, 'of', comm.size, flush=True)
@@ -60,7 +66,19 @@ PROGRAM = """
 
 
 def run(
-    n, folder, *, policy='end', restarts=0, at=0, victim=9, number=9, stop=12, status=0, **variables
+    n,
+    folder,
+    *,
+    policy='end',
+    restarts=0,
+    rejoin=None,
+    at=0,
+    victim=9,
+    number=9,
+    stop=12,
+    wait=0,
+    status=0,
+    **variables,
 ):
     """Runs the program; returns what it printed, and the losses."""
     folder.mkdir(exist_ok=True)
@@ -68,7 +86,9 @@ def run(
     script.write_text(textwrap.dedent(PROGRAM))
     options = '--transport', 'tcp', '--on-loss', policy, '--restarts', str(restarts)
     options = *options, '--record', str(folder)
-    arguments = [str(v) for v in (folder, at, victim, number, stop)]
+    if rejoin is not None:
+        options += '--rejoin-after', str(rejoin)
+    arguments = [str(v) for v in (folder, at, victim, number, stop, wait)]
     process = subprocess.run(
         [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script), *arguments],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
@@ -113,6 +133,24 @@ def test_replace(tmp_path):
     _, expected = run(2, tmp_path / 'two')
     # Rank 0 is the one that is new: it has the losses since then.
     assert losses == {i: expected[i] for i in range(start + 1, 13)}
+
+
+@pytest.mark.slow
+def test_rejoin(tmp_path):
+    """A process joins the one that is left; the losses are those of one rank, and of two then."""
+    options = {'policy': 'shrink', 'rejoin': 0, 'restarts': 1, 'at': 7, 'victim': 1}
+    output, losses = run(2, tmp_path / 'one', wait=9, **options)
+    assert '1 ranks go on, new process 1 of 1 joins in 0 s' in output
+    alone, together = (
+        restart_of(output, 1),
+        [int(i) for i in re.findall(r'starts (\d+) of 2', output)],
+    )
+    assert together[:2] == [0, 0] and together[2:] == [8, 8], output
+    run(2, tmp_path / 'two', stop=alone)
+    run(1, tmp_path / 'two', stop=8)
+    _, expected = run(2, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
+    assert [*expected] == [9, 10, 11, 12]
 
 
 @pytest.mark.slow
@@ -184,3 +222,8 @@ def test_options(capsys):
         with pytest.raises(SystemExit):
             run.main([*options, os.devnull])
         assert 'need --transport tcp' in capsys.readouterr().err
+    common = '--transport', 'tcp', '--rejoin-after', '3'
+    for options in ['--restarts', '1'], ['--on-loss', 'shrink']:
+        with pytest.raises(SystemExit):
+            run.main([*common, *options, os.devnull])
+        assert 'needs --on-loss shrink and --restarts' in capsys.readouterr().err

@@ -282,6 +282,38 @@ def test_loss_while_ranks_connect(is_replaced):
                 assert serve(selector, processes) == ['0 [1]\n', '1 [0]\n']
 
 
+@pytest.mark.parametrize('has_ended', [False, True])
+def test_ranks_that_join(has_ended):
+    """The others are told when one has come; if they have ended, it ends, too."""
+    with selectors.DefaultSelector() as selector:
+        meeting = rendezvous.Rendezvous([0], ['127.0.0.1'])
+        with contextlib.closing(meeting):
+            meeting.register(selector)
+            settings = meeting.variable()
+            values = json.loads(settings[rendezvous.VARIABLE])
+            with socket.create_connection(('127.0.0.1', values['port'])) as first:
+                hello = {'token': values['token'], 'rank': 0, 'port': 1}
+                first.sendall(json.dumps(hello).encode())
+                while not meeting._answered:
+                    for key, _ in selector.select(0.1):
+                        key.data(key.fileobj)
+                assert first.recv(4096) == b'[[0, "127.0.0.1", 1]]\n'
+                meeting.invite(1)
+                new = meet(1, settings, {})
+                while not meeting._connections:
+                    for key, _ in selector.select(0.1):
+                        key.data(key.fileobj)
+                assert first.recv(4096) == b'rank 1 joins'
+            assert meeting.expected == {0, 1} and meeting.invited == {1}
+            if has_ended:
+                meeting.forget(0)
+                assert not meeting.expected | meeting.invited
+                assert serve(selector, [new]) == [''] and new.returncode == 0
+            else:
+                outputs = serve(selector, [meet(0, settings, {}), new])
+                assert outputs == ['0 [1]\n', '1 [0]\n'] and not meeting.invited
+
+
 def test_news_of_the_launcher():
     """Who waits for anybody learns from the launcher that a rank is lost, or that it has ended."""
     for data, text in (b'rank 2 is lost', 'rank 2 is lost'), (b'', 'the launcher has ended'):

@@ -30,6 +30,8 @@ LIMIT = 90  # seconds after which a job hangs; a loaded machine takes long to st
 #: When a rank is killed. The numbers are the most seconds after the moment begins.
 MOMENTS = {'start': 2.0, 'connecting': 0.01, 'training': 0.3, 'checkpoint': 0.01, 'end': 0.1}
 _STEP_SECONDS = 0.01  # that a step takes at least, so that moments differ
+_JOINS_AT = 12  # iteration at which fewer ranks wait for others to join, if these may
+_JOIN_SECONDS = 30
 
 
 class _Log:
@@ -54,7 +56,15 @@ def _kill(log: _Log, moment: str, seconds: float) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _train(comm: Any, folder: str, log: _Log, kill: Any, stop: int = N_ITERATIONS) -> None:
+def _wait_for_others(comm: Any) -> None:
+    """Waits until another rank joins, of which the launcher tells, or until none comes."""
+    limit = time.monotonic() + _JOIN_SECONDS
+    while comm.rank == 0 and time.monotonic() < limit:
+        comm.mpi_comm.Iprobe()
+        time.sleep(_STEP_SECONDS)
+
+
+def _train(comm: Any, folder: str, log: _Log, kill: Any, grows: bool, stop: int) -> None:
     """Trains from the latest checkpoint; the first rank logs the losses."""
     np.random.seed(comm.rank)
     draw = np.random.RandomState(1)
@@ -74,6 +84,8 @@ def _train(comm: Any, folder: str, log: _Log, kill: Any, stop: int = N_ITERATION
         if comm.rank == 0:
             log.write('loss', trainer.updater.iteration, loss.hex())
         kill('training', trainer.updater.iteration)
+        if grows and trainer.updater.iteration == _JOINS_AT and comm.size < N_RANKS:
+            _wait_for_others(comm)
         time.sleep(_STEP_SECONDS)
 
     trainer.extend(note, trigger=(1, 'iteration'), priority=500)
@@ -86,16 +98,20 @@ def _train(comm: Any, folder: str, log: _Log, kill: Any, stop: int = N_ITERATION
         log.write('end')
 
 
-def run_rank(kills: list[Any]) -> None:
+def run_rank(grows: bool, kills: list[Any]) -> None:
     """A rank that may be killed.
 
     Args:
-        kills: Number of the rank, moment, which of these moments, seconds after it, of each kill.
+        grows: Whether others join in the place of lost ones.
+        kills: Number of the rank, how many of that number were killed before, the moment, which of
+            these moments, and seconds after it, of each kill.
 
     """
     log = _Log('log')
     counts: dict[str, int] = {}
-    mine = [kill[1:] for kill in kills if kill[0] == int(os.environ['CHAINERMN_RANK'])]
+    rank = os.environ['CHAINERMN_RANK']
+    n_before = len([line for line in _lines(Path()) if line[:2] == ['kill', rank]])
+    mine = [kill[2:] for kill in kills if kill[:2] == [int(rank), n_before]]
 
     def reach(moment: str, number: int | None = None) -> None:
         counts[moment] = counts.get(moment, 0) + 1
@@ -124,7 +140,9 @@ def run_rank(kills: list[Any]) -> None:
     rendezvous._hear = hear_slowly
     trap(files, 'write_part', 'checkpoint')
     trap(files, 'write_manifest', 'checkpoint')
-    chainermn.run_elastic(lambda comm: _train(comm, 'result', log, reach), 'naive')
+    chainermn.run_elastic(
+        lambda comm: _train(comm, 'result', log, reach, grows, N_ITERATIONS), 'naive'
+    )
 
 
 def run_reference(phases: list[list[int]]) -> None:
@@ -143,12 +161,12 @@ def run_reference(phases: list[list[int]]) -> None:
                     path.unlink()
         part = comm.split(int(comm.rank < n_ranks), comm.rank)
         if comm.rank < n_ranks:
-            _train(part, 'result', log, lambda *args: None, end)
+            _train(part, 'result', log, lambda *args: None, False, end)
 
 
-def _start(folder: Path, action: str, argument: Any) -> guard.Child:
+def _start(folder: Path, action: str, *argument: Any, options: Any = ()) -> guard.Child:
     folder.mkdir()
-    options = '-n', str(N_RANKS), '--transport', 'tcp', '--on-loss', 'shrink'
+    options = '-n', str(N_RANKS), '--transport', 'tcp', '--on-loss', 'shrink', *options
     return guard.Child(
         '-m', 'chainermn.run', *options, __file__, action, json.dumps(argument), folder=folder
     )
@@ -191,20 +209,24 @@ def _seconds_lost(lines: list[list[str]]) -> list[float]:
     return found
 
 
-def _draw_kills(rng: random.Random) -> list[list[Any]]:
-    """Draws whom to kill and when: one rank at most is left."""
+def _draw_kills(rng: random.Random, grows: bool) -> list[list[Any]]:
+    """Draws whom to kill and when: one rank at least is left."""
     counts = {
         'connecting': 2,
         'training': N_ITERATIONS,
         'checkpoint': N_ITERATIONS // CHECKPOINTS,
     }
+    ranks = rng.sample(range(N_RANKS), N_RANKS - 1)
+    if grows:
+        ranks = rng.choices(ranks, k=N_RANKS)
     kills: list[list[Any]] = []
-    for rank in rng.sample(range(N_RANKS), N_RANKS - 1):
+    for rank in ranks:
+        n_before = len([kill for kill in kills if kill[0] == rank])
         moment = rng.choice([*MOMENTS] if not kills else [*MOMENTS][1:])
         n = N_ITERATIONS if moment == 'end' else rng.randint(1, counts.get(moment, 1))
-        if moment == 'connecting' and kills:
-            n += 2 * rng.randint(1, len(kills))  # which the rank reaches after a loss
-        kills.append([rank, moment, n, rng.uniform(0, MOMENTS[moment])])
+        if moment == 'connecting' and not n_before:
+            n += 2 * rng.randint(0, len(kills))  # which the rank reaches after a loss
+        kills.append([rank, n_before, moment, n, rng.uniform(0, MOMENTS[moment])])
     return kills
 
 
@@ -248,13 +270,15 @@ def _check_losses(phases: list[_Phase]) -> None:
 
 def case(rng: random.Random) -> dict[str, int]:
     """Kills ranks of a job that goes on, and compares it with a reference."""
-    kills = _draw_kills(rng)
-    print(kills, flush=True)
+    grows = rng.random() < 0.5
+    kills = _draw_kills(rng, grows)
+    options = ['--restarts', '9', '--rejoin-after', f'{rng.random():.3f}'] if grows else []
+    print(kills, options, flush=True)
     before = guard.shared_memory()
-    child = _start(Path('job'), 'rank', kills)
-    if kills[0][1] == 'start':
+    child = _start(Path('job'), 'rank', grows, kills, options=options)
+    if kills[0][2] == 'start':
         pid = jobs.wait_for_rank(child, kills[0][0])
-        time.sleep(kills[0][3])
+        time.sleep(kills[0][4])
         _Log('job/log').write('kill', kills[0][0], 'start')
         os.kill(pid, signal.SIGKILL)
     status = _wait(child, before)
@@ -262,7 +286,9 @@ def case(rng: random.Random) -> dict[str, int]:
     _check(child, lines, status)
     phases = _phases(lines)
     _check_losses(phases)
+    sizes = [phase.n_ranks for phase in phases]
     counts = {'ranks killed': 0}
+    counts['ranks joined'] = sum([after > one for one, after in zip(sizes, sizes[1:])])
     for line in lines:
         if line[0] == 'kill':
             counts['ranks killed'] += 1
@@ -277,4 +303,4 @@ def case(rng: random.Random) -> dict[str, int]:
 
 
 if __name__ == '__main__':
-    {'rank': run_rank, 'reference': run_reference}[sys.argv[1]](json.loads(sys.argv[2]))
+    {'rank': run_rank, 'reference': run_reference}[sys.argv[1]](*json.loads(sys.argv[2]))
