@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _HEAD = struct.Struct('<QiQ')  # communicator, tag, bytes
 _FAREWELL = 2**64 - 1  # in place of a communicator
@@ -34,6 +34,10 @@ class Request:
         """Tells whether it is complete, without a look at the connections."""
         raise NotImplementedError
 
+    def sources(self) -> Sequence[int]:
+        """Returns the ranks whose messages it waits for, negative for any."""
+        return ()
+
     def Test(self) -> bool:
         """Tells whether it is complete."""
         return self.Testall([self])
@@ -50,14 +54,14 @@ class Request:
             requests[0]._engine.advance()
         if all([request.is_done() for request in requests]):
             return True
-        requests[0]._engine.check()
+        requests[0]._engine.check(lambda: [i for request in requests for i in request.sources()])
         return False
 
     @staticmethod
     def Waitall(requests: Iterable[Request]) -> None:
         """Waits until all are complete."""
         for request in requests:
-            request._engine.wait(request.is_done)
+            request._engine.wait(request.is_done, request.sources)
 
 
 class _Send(Request):
@@ -96,6 +100,9 @@ class Receive(Request):
                 message.copy_to(self.buffer)
             self._is_done = True
         return self._is_done
+
+    def sources(self) -> Sequence[int]:
+        return (self.source,) if self.message is None else ()
 
 
 class Message:
@@ -332,24 +339,35 @@ class Engine:
         except OSError as error:
             self._news = f'the launcher is lost: {error}'
 
-    def wait(self, is_done: Callable[[], bool]) -> None:
+    def wait(self, is_done: Callable[[], bool], sources: Callable[[], Sequence[int]]) -> None:
         """Sends and receives until something is true.
 
+        Args:
+            is_done: Tells whether it is.
+            sources: Returns the ranks whose messages are missing, negative for any.
+
         Raises:
-            RankLostError: If a rank is lost before.
+            RankLostError: If a rank is lost before, or those ranks have ended.
 
         """
         while not is_done():
-            self.check()
+            self.check(sources)
             self.advance(_LOOK)
 
-    def check(self) -> None:
-        """Raises :class:`RankLostError` if a rank is lost."""
+    def check(self, sources: Callable[[], Sequence[int]]) -> None:
+        """Raises :class:`RankLostError` if a rank is lost, or some have ended; see :meth:`wait`."""
         if self._news is not None:
             raise RankLostError(self._news)
         for peer in self._peers.values():
             if peer.error is not None:
                 raise RankLostError(f'rank {peer.rank} is lost: {peer.error}')
+        # These have sent their last message. So first find them, then what is missing.
+        ended = {peer.rank for peer in self._peers.values() if peer.has_left}
+        if ended:
+            for source in sources():
+                if source in ended or (source < 0 and len(ended) == len(self._peers)):
+                    names = f'rank {source} has' if source >= 0 else 'all other ranks have'
+                    raise RankLostError(f'{names} ended, and this one waits for a message')
 
     def leave(self) -> None:
         """Ends all connections when all ranks are ready to: before, messages could be lost."""

@@ -141,6 +141,44 @@ def test_lost_ranks():
         on_all([b, c], lambda comm: comm.engine.leave())  # they wait for each other only
 
 
+def test_ranks_that_have_ended():
+    """What they have sent can be read; whoever waits for more learns that they have ended."""
+    with ranks(3) as (a, b, c):
+        x = numpy.zeros(2)
+        b.Isend(numpy.ones(2), 0, 1)
+        requests = [a.Irecv(numpy.zeros(2), 1, 5), a.Irecv(numpy.zeros(2), -1, 5)]
+        leaving = [threading.Thread(target=b.engine.leave)]
+        leaving[0].start()
+        while not a.engine._peers[1].has_left:
+            a.engine.advance()
+        assert a.Iprobe(1, 1) and a.Iprobe()
+        a.Recv(x, 1, 1)
+        assert (x == 1).all()
+        for wait in (
+            lambda: a.Recv(x, 1),
+            lambda: a.recv(1),
+            lambda: a.Iprobe(1),
+            lambda: a.Barrier(),
+            requests[0].Wait,
+            requests[0].Test,
+        ):
+            with pytest.raises(RankLostError, match='rank 1 has ended, and this one waits'):
+                wait()
+        assert not a.Iprobe() and not a.Iprobe(2)
+        c.Send(x, 0, 5)  # rank 2 has not ended
+        requests[1].Wait()
+        leaving.append(threading.Thread(target=c.engine.leave))
+        leaving[1].start()
+        with pytest.raises(RankLostError, match='all other ranks have ended'):
+            a.Recv(x)
+        assert not a.Iprobe()
+        a.Isend(numpy.ones(1), 1)  # it may still send
+        a.engine.leave()
+        for thread in leaving:
+            thread.join(20)
+            assert not thread.is_alive()
+
+
 @pytest.mark.parametrize('n', [1, 2, 3, 5])
 def test_collectives(n):
     arrays = numpy.random.RandomState(0).randn(n, 3, 5)
