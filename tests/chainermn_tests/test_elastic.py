@@ -1,5 +1,6 @@
 """Jobs over TCP that lose ranks and go on."""
 
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import pytest
 from helpers.programs import _environment
 
 import chainermn
+from chainermn import _losses
 
 PROGRAM = """
     import os, sys
@@ -213,6 +215,31 @@ def test_one_process():
     assert chainermn.run_elastic(lambda comm: comm.size, 'naive') == 1
     with pytest.raises(ValueError, match='Unrecognized communicator'):
         chainermn.run_elastic(len, 'none')
+
+
+@pytest.mark.parametrize('seconds', [0, 100])
+def test_new_processes(seconds):
+    """They start after a loss, also after their own, as often as the plan says."""
+    plan = _losses.Plan(3, 'shrink', 1, 2, seconds, [])
+    losses = _losses.Losses(plan, ['127.0.0.1'])
+    with contextlib.closing(losses.meeting):
+        assert losses.next_starts() == []
+        joins = f'2 ranks go on, new process {{}} of 2 joins in {seconds} s'
+        assert losses.lose(1) == joins.format(1)
+        assert losses.meeting.expected == {0, 2}
+        if seconds:
+            assert losses.next_starts() == []
+            losses.end(0)
+            assert losses._starts == {}
+            return
+        assert losses.next_starts() == [1] and losses.next_starts() == []
+        assert losses.lose(1) == joins.format(2)
+        assert losses.next_starts() == [1]
+        assert losses.lose(1) == '2 ranks go on' and losses.next_starts() == []
+        losses.meeting.invite(1)
+        losses.end(0)
+        assert losses.lose(1) == 'it was to join the others, which have ended'
+        assert losses.lose(2) is None  # it is the last one
 
 
 def test_options(capsys):
