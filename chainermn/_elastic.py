@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainermn import _recorder, communicators
-from chainermn._mpi import is_tcp
+from chainermn._mpi import is_tcp, mpi
 from chainermn._tcp import names
 from chainermn._tcp.engine import RankLostError
 
@@ -23,7 +23,7 @@ def run_elastic(
     communicator_name: str = 'non_cuda_aware',
     **kwargs: Any,
 ) -> _R:
-    """Calls a program with a communicator, and again, with a new one, when a rank is lost.
+    """Calls a program with a communicator, and again, with a new one, if a rank is lost or joins.
 
     ``python -m chainermn.run --transport tcp --on-loss shrink`` (or ``replace``) lets the other
     ranks of a job live when one is killed, stops, or fails. Within seconds they leave the program
@@ -31,7 +31,10 @@ def run_elastic(
     data outside of the program and contexts of GPUs stay. The program makes the model, the
     optimizer and the iterators, and loads the latest checkpoint, see
     :func:`chainermn.create_multi_node_checkpointer`, which any number of ranks can load in the
-    middle of an epoch.
+    middle of an epoch. With ``--rejoin-after``, a new process joins them, and all begin anew again.
+
+    It returns when the program has ended on all ranks: if one is lost before, all others begin
+    anew, so that another one writes what the first one could not.
 
     With MPI, or without ``--on-loss``, it calls the program once, and the error ends the job.
 
@@ -50,7 +53,10 @@ def run_elastic(
     """
     while True:
         try:
-            return program(communicators.create_communicator(communicator_name, **kwargs))
+            result = program(communicators.create_communicator(communicator_name, **kwargs))
+            if is_tcp():
+                mpi().COMM_WORLD.Barrier()
+            return result
         except RankLostError as error:
             if not is_tcp():
                 raise
@@ -61,9 +67,7 @@ def run_elastic(
 def _reconnect() -> None:
     """Connects the ranks that are left, and forgets the calls of those of before."""
     _recorder.forget_communicators()
-    while True:
-        try:
-            names.renew()
-            return
-        except ConnectionError:  # another rank was lost meanwhile
-            continue
+    # The others may still compute: this rank waits for them, and the launcher sees who is missing.
+    with _recorder.Calls(mpi().COMM_WORLD).watching('run_elastic'), _recorder.recorder.busy():
+        names.renew(None)
+    _recorder.forget_communicators()

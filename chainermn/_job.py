@@ -151,7 +151,7 @@ class Job:
                 self._environment |= meeting.variable()
             self._selector.register(server, selectors.EVENT_READ, self._accept)
             self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
-            self._start(self._command)
+            self._start(self._command, self._environment)
             self._wait()
             for process in self._processes:
                 process.kill()
@@ -160,11 +160,20 @@ class Job:
         _supervisor.remove_shared_memory(start)
         return self._exit_status([process.wait() for process in self._processes][0])
 
-    def _start(self, command: Sequence[str]) -> None:
+    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Starts ranks."""
         self._processes.append(
-            subprocess.Popen(command, env=self._environment, preexec_fn=_supervisor.die_with_parent)
+            subprocess.Popen(command, env=environment, preexec_fn=_supervisor.die_with_parent)
         )
+
+    def _start_new(self, losses: _losses.Losses) -> None:
+        """Starts the processes that take the place of others."""
+        if self._is_ending:
+            return
+        for number in losses.next_starts():
+            # The others may be busy when it comes.
+            variable = losses.meeting.variable(seconds=None)
+            self._start(losses.plan.start_command([number]), {**self._environment, **variable})
 
     def _disconnect(self) -> None:
         for rank in self._ranks:
@@ -213,16 +222,21 @@ class Job:
             for key, _ in self._selector.select(0.1):
                 key.data(key.fileobj)
             self._watch()
+            if self._losses is not None:
+                self._start_new(self._losses)
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 if self._is_killed:
                     return
                 self._kill()
 
+    @property
+    def _is_ending(self) -> bool:
+        return self._is_killed or self._failure is not None or self.signal is not None
+
     def _watch(self) -> None:
         """Asks what the ranks do, and ends them if they cannot go on."""
         limit, now = self._judge.limit, time.monotonic()
-        is_ending = self._is_killed or self._failure is not None or self.signal is not None
-        if not limit or is_ending or now < self._next_look:
+        if not limit or self._is_ending or now < self._next_look:
             return
         self._next_look = now + _supervisor.interval(limit)
         for rank in self._ranks:
@@ -347,8 +361,6 @@ class Job:
         self._is_spared = True
         self._judge.remove(rank)
         _print(f'{rank.name} {text}; {consequence}')
-        if self._losses.replaces:
-            self._start(self._losses.start_command(rank.number))
         return True
 
     def _fail(self, rank: _Rank, text: str, status: int) -> None:

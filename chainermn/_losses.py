@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from chainermn._tcp import starter
@@ -19,7 +20,8 @@ class Plan(NamedTuple):
         n: Number of ranks at the start.
         on_loss: ``'end'``; ``'shrink'``: the others go on; or ``'replace'``: with another process.
         min_n: With fewer ranks, the job ends.
-        n_replacements: How many processes may take the place of others.
+        n_new: How many processes may take the place of others.
+        rejoin_after: Seconds after which a process joins those that go on; ``None`` for never.
         command: Command of a rank.
 
     """
@@ -27,7 +29,8 @@ class Plan(NamedTuple):
     n: int
     on_loss: str
     min_n: int
-    n_replacements: int
+    n_new: int
+    rejoin_after: float | None
     command: list[str]
 
     def start_command(self, numbers: Iterable[int]) -> list[str]:
@@ -44,20 +47,21 @@ class Losses:
         addresses: Addresses of this host.
 
     Attributes:
+        plan: What is to happen.
         meeting: Where the ranks meet.
 
     """
 
     def __init__(self, plan: Plan, addresses: Sequence[str]) -> None:
-        self._plan = plan
-        self._left = {*range(plan.n)}
-        self._n_replaced = 0
-        self.meeting: Rendezvous = Rendezvous(self._left, addresses)
+        self.plan = plan
+        self._n_new = 0
+        self._starts: dict[int, float] = {}  # when new processes start, by numbers
+        self.meeting: Rendezvous = Rendezvous(range(plan.n), addresses)
 
     def end(self, number: int) -> None:
         """Takes the news that a rank has ended well."""
-        self._left.discard(number)
         self.meeting.forget(number)
+        self._starts.clear()  # the program has ended
 
     def lose(self, number: int) -> str | None:
         """Takes the news that a rank is lost.
@@ -66,24 +70,40 @@ class Losses:
             What the others do; ``None`` if the job must end.
 
         """
-        plan = self._plan
-        if plan.on_loss == 'end' or number not in self._left:
+        plan, meeting = self.plan, self.meeting
+        if plan.on_loss == 'end':
             return None
-        if plan.on_loss == 'replace' and self._n_replaced < plan.n_replacements:
-            self._n_replaced += 1
-            # Another process of this number comes to the meeting.
-            self.meeting.forget_place(number)
-            return f'replacement {self._n_replaced} of {plan.n_replacements} takes its place'
-        if plan.on_loss == 'replace' or len(self._left) - 1 < plan.min_n:
+        if number in meeting.invited and plan.on_loss == 'shrink':
+            meeting.lose(number, is_replaced=False)
+            return self._start_later(number)
+        if number not in meeting.expected:
+            return 'it was to join the others, which have ended'
+        if plan.on_loss == 'replace' and self._n_new < plan.n_new:
+            meeting.lose(number, is_replaced=True)
+            self._n_new += 1
+            self._starts[number] = time.monotonic()
+            return f'replacement {self._n_new} of {plan.n_new} takes its place'
+        if plan.on_loss == 'replace' or len(meeting.expected) - 1 < plan.min_n:
             return None
-        self.end(number)
-        return f'{len(self._left)} ranks go on'
+        meeting.lose(number, is_replaced=False)
+        return self._start_later(number)
 
-    @property
-    def replaces(self) -> bool:
-        """Whether a lost rank is followed by another process."""
-        return self._plan.on_loss == 'replace'
+    def _start_later(self, number: int) -> str:
+        """Lets the others go on until another process of this number joins them."""
+        plan = self.plan
+        text = f'{len(self.meeting.expected)} ranks go on'
+        if plan.rejoin_after is None or self._n_new == plan.n_new:
+            return text
+        self._n_new += 1
+        self._starts[number] = time.monotonic() + plan.rejoin_after
+        joins = f'new process {self._n_new} of {plan.n_new} joins in {plan.rejoin_after:g} s'
+        return f'{text}, {joins}'
 
-    def start_command(self, number: int) -> list[str]:
-        """Returns the command that starts the process that takes the place of a rank."""
-        return self._plan.start_command([number])
+    def next_starts(self) -> list[int]:
+        """Returns the numbers of the processes that start now."""
+        now = time.monotonic()
+        numbers = [number for number, start in self._starts.items() if start <= now]
+        for number in numbers:
+            del self._starts[number]
+            self.meeting.invite(number)
+        return numbers

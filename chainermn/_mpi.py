@@ -35,3 +35,16 @@ def mpi() -> Any:
             f'({type(error).__name__}: {error})'
         ) from error
     return MPI
+
+
+def own_number() -> int:
+    """Returns the number of this process in the job: over TCP, it connects to no other one."""
+    return rendezvous.own_number() if _IS_TCP else mpi().COMM_WORLD.rank
+
+
+def abort(status: int) -> None:
+    """Ends all processes of the job: over TCP this one, on which the launcher decides."""
+    if _IS_TCP:
+        os._exit(status)
+    if mpi().Is_initialized() and not mpi().Is_finalized():
+        mpi().COMM_WORLD.Abort(status)

@@ -8,7 +8,7 @@ import runpy
 import sys
 
 from chainermn import global_except_hook
-from chainermn._mpi import mpi
+from chainermn._mpi import abort
 
 
 def main() -> None:
@@ -31,13 +31,13 @@ def main() -> None:
 
 def _abort(code: object) -> None:
     """Ends all ranks: the others would wait for messages of this one."""
-    is_status = isinstance(code, int)
-    if not is_status:
+    if not isinstance(code, int):
         print(code, file=sys.stderr)
+        code = 1
     sys.stdout.flush()
     sys.stderr.flush()
     global_except_hook._wait_for_launcher()
-    mpi().COMM_WORLD.Abort(code if is_status else 1)
+    abort(code)
 
 
 if __name__ == '__main__':

@@ -22,7 +22,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from chainermn._checks import timeout
-from chainermn._mpi import mpi
+from chainermn._mpi import mpi, own_number
 from chainermn._recorder import PARTNERS, recorder
 from chainermn._supervisor import BEATS, interval
 
@@ -51,7 +51,7 @@ def start() -> None:
     if _started_in == os.getpid() or world.size == 1 or not limit > 0:
         return
     _started_in = os.getpid()
-    watchdog = _Watchdog(world.rank, world.size, limit, _open_pipe())
+    watchdog = _Watchdog(own_number(), world.size, limit, _open_pipe())
     threading.Thread(target=watchdog.run, name='chainermn watchdog', daemon=True).start()
     atexit.register(watchdog.end, _started_in)
 

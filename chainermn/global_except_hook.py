@@ -18,7 +18,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from chainermn._mpi import mpi
+from chainermn._mpi import abort, own_number
 from chainermn._tcp.engine import RankLostError
 
 if TYPE_CHECKING:
@@ -88,9 +88,8 @@ class _Hook:
     def __call__(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        world = mpi().COMM_WORLD
         try:
-            head = f'\nrank {world.rank} failed, so all processes end:\n'
+            head = f'\nrank {own_number()} failed, so all processes end:\n'
             with _visible_stderr():
                 self._print(head, kind, error, trace)
                 sys.stdout.flush()
@@ -99,8 +98,7 @@ class _Hook:
             if issubclass(kind, RankLostError):
                 time.sleep(_GIVE_WAY)
         finally:
-            if mpi().Is_initialized() and not mpi().Is_finalized():
-                world.Abort(1)
+            abort(1)
 
     def _print(
         self,

@@ -65,6 +65,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         'help': 'what happens if a rank over TCP is lost: the job ends; the others go on, down to '
         '--min-n; or another process takes its place, up to --restarts times (end)',
     },
+    '--rejoin-after': {
+        'type': float,
+        'metavar': 'SECONDS',
+        'help': 'with --on-loss shrink, another process joins so many seconds after a loss, up to '
+        '--restarts times',
+    },
     '--grace': {
         'type': float,
         'default': 5,
@@ -159,7 +165,8 @@ def main(arguments: list[str] | None = None) -> int:
     with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
             rank_command = _rank_command(args.program)
-            plan = _losses.Plan(n, args.on_loss, args.min_n or 1, args.restarts, rank_command)
+            limits = args.min_n or 1, args.restarts, args.rejoin_after
+            plan = _losses.Plan(n, args.on_loss, *limits, rank_command)
             if args.mpiexec is None:
                 command = plan.start_command(range(n))
             else:
@@ -204,6 +211,11 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueError('--grace must be at least 0, --link-timeout at least 1')
     if args.on_loss != 'end' and (args.transport != 'tcp' or args.hosts):
         raise ValueError('--on-loss shrink and replace need --transport tcp, on one host')
+    if args.rejoin_after is not None:
+        if not (args.rejoin_after >= 0 and args.restarts and args.on_loss == 'shrink'):
+            raise ValueError(
+                '--rejoin-after must be at least 0, and needs --on-loss shrink and --restarts'
+            )
     if not args.program:
         raise ValueError('the script is missing')
     if not os.path.isfile(args.program[0]):

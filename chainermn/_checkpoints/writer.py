@@ -36,7 +36,7 @@ class Writer:
         self._gc_interval = gc_interval
         self._count = 0
         self._thread: threading.Thread | None = None
-        self._error: str | None = None
+        self._error: RuntimeError | None = None
 
     def start(self, folder: str, checkpoint: files.Checkpoint, part: Part) -> None:
         """Begins to write a checkpoint; the one before must be complete."""
@@ -55,6 +55,7 @@ class Writer:
             seconds: Most seconds to wait.
 
         Raises:
+            RankLostError: If another rank was lost before it was complete.
             RuntimeError: If it could not be written.
 
         """
@@ -63,7 +64,7 @@ class Writer:
             self._thread = None
         error, self._error = self._error, None
         if error is not None:
-            raise RuntimeError(error)
+            raise error
 
     def _run(self, folder: str, checkpoint: files.Checkpoint, part: Part) -> None:
         own: Any
@@ -72,6 +73,7 @@ class Writer:
         except Exception as e:  # the others must not wait for this rank
             own = _describe(self._comm.rank, e)
         del part
+        failure = f'the checkpoint {checkpoint.manifest} was not written'
         answer: str | int
         try:
             if self._comm.rank == 0:
@@ -80,9 +82,10 @@ class Writer:
                 self._send(own, 0)
                 answer = self._receive(0)
         except RankLostError as e:
-            answer = str(e)
+            self._error = RankLostError(f'{failure}: {e}')
+            return
         if isinstance(answer, str):
-            self._error = f'the checkpoint {checkpoint.manifest} was not written: {answer}'
+            self._error = RuntimeError(f'{failure}: {answer}')
         else:
             files.remove_parts(
                 folder, checkpoint.name, answer, lambda r: r % self._comm.size == self._comm.rank

@@ -103,6 +103,9 @@ class _Running(Request):
             self._requests = next(self._steps, None)
         return self._requests is None
 
+    def sources(self) -> Sequence[int]:
+        return [i for request in self._requests or () for i in request.sources()]
+
 
 class _Taken:
     """A message that was found by ``Mprobe``."""
@@ -112,7 +115,7 @@ class _Taken:
         self._message = message
 
     def Recv(self, buffer: Any) -> None:
-        self._engine.wait(lambda: self._message.is_complete)
+        self._engine.wait(lambda: self._message.is_complete, tuple)
         self._message.copy_to(bytes_of(buffer))
 
 
@@ -195,8 +198,15 @@ class Comm:
         self.engine.advance()
         if self.engine.find(self._id, self._number_of(source), tag) is not None:
             return True
-        self.engine.check()
+        if source >= 0:
+            self.engine.check(lambda: self._missing(self.ranks[source], tag))
+        else:  # there may be nobody who sends any
+            self.engine.check(tuple)
         return False
+
+    def _missing(self, source: int, tag: int) -> Sequence[int]:
+        """The rank that a probe waits for, unless its message is there."""
+        return () if self.engine.find(self._id, source, tag) is not None else (source,)
 
     def Mprobe(self, source: int = ANY, tag: int = ANY, status: Status | None = None) -> _Taken:
         source = self._number_of(source)
@@ -208,7 +218,7 @@ class Comm:
                 found.append(message)
             return message is not None
 
-        self.engine.wait(is_found)
+        self.engine.wait(is_found, lambda: self._missing(source, tag))
         if status is not None:
             status.Set(self, found[0])
         return _Taken(self.engine, found[0])

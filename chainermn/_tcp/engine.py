@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import select
+import socket
 import struct
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _HEAD = struct.Struct('<QiQ')  # communicator, tag, bytes
 _FAREWELL = 2**64 - 1  # in place of a communicator
@@ -20,7 +21,7 @@ _LOOK = 0.02
 
 
 class RankLostError(RuntimeError):
-    """Another rank has ended, or the connection to it is cut."""
+    """Another rank has ended, or the connection to it is cut; or one joins, so all begin anew."""
 
 
 class Request:
@@ -32,6 +33,10 @@ class Request:
     def is_done(self) -> bool:
         """Tells whether it is complete, without a look at the connections."""
         raise NotImplementedError
+
+    def sources(self) -> Sequence[int]:
+        """Returns the ranks whose messages it waits for, negative for any."""
+        return ()
 
     def Test(self) -> bool:
         """Tells whether it is complete."""
@@ -49,14 +54,14 @@ class Request:
             requests[0]._engine.advance()
         if all([request.is_done() for request in requests]):
             return True
-        requests[0]._engine.check()
+        requests[0]._engine.check(lambda: [i for request in requests for i in request.sources()])
         return False
 
     @staticmethod
     def Waitall(requests: Iterable[Request]) -> None:
         """Waits until all are complete."""
         for request in requests:
-            request._engine.wait(request.is_done)
+            request._engine.wait(request.is_done, request.sources)
 
 
 class _Send(Request):
@@ -95,6 +100,9 @@ class Receive(Request):
                 message.copy_to(self.buffer)
             self._is_done = True
         return self._is_done
+
+    def sources(self) -> Sequence[int]:
+        return (self.source,) if self.message is None else ()
 
 
 class Message:
@@ -214,11 +222,19 @@ class Engine:
     Args:
         rank: Number of this rank in the job.
         connections: A connection to each other rank, by number, which does not block.
+        launcher: That to the launcher, which it closes when the ranks are to meet again.
 
     """
 
-    def __init__(self, rank: int, connections: dict[int, socket.socket]) -> None:
+    def __init__(
+        self,
+        rank: int,
+        connections: dict[int, socket.socket],
+        launcher: socket.socket | None = None,
+    ) -> None:
         self.rank = rank
+        self._launcher = launcher
+        self._news: str | None = None
         self.ranks = sorted([rank, *connections])
         self._peers = {i: _Peer(i, connection) for i, connection in connections.items()}
         self._by_number = {peer.connection.fileno(): peer for peer in self._peers.values()}
@@ -298,31 +314,60 @@ class Engine:
             for number, peer in self._by_number.items():
                 if peer.error is None:
                     poll.register(number, select.POLLIN | (select.POLLOUT if peer.outgoing else 0))
+            if self._launcher is not None and self._news is None:
+                poll.register(self._launcher, select.POLLIN)
         # Without the lock, so that other threads may send meanwhile.
         for number, events in poll.poll(seconds * 1000):
-            peer = self._by_number[number]
             with self._lock:
+                if number not in self._by_number:
+                    self._hear()
+                    continue
+                peer = self._by_number[number]
                 if events & select.POLLOUT:
                     peer.write()
                 if events & ~select.POLLOUT:
                     peer.read(lambda peer, *head: self._begin(peer.rank, *head))
 
-    def wait(self, is_done: Callable[[], bool]) -> None:
+    def _hear(self) -> None:
+        """Takes the news of the launcher."""
+        if self._launcher is None:
+            return
+        try:
+            self._news = self._launcher.recv(4096).decode() or 'the launcher has ended'
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._news = f'the launcher is lost: {error}'
+
+    def wait(self, is_done: Callable[[], bool], sources: Callable[[], Sequence[int]]) -> None:
         """Sends and receives until something is true.
 
+        Args:
+            is_done: Tells whether it is.
+            sources: Returns the ranks whose messages are missing, negative for any.
+
         Raises:
-            RankLostError: If a rank is lost before.
+            RankLostError: If a rank is lost before, or those ranks have ended.
 
         """
         while not is_done():
-            self.check()
+            self.check(sources)
             self.advance(_LOOK)
 
-    def check(self) -> None:
-        """Raises :class:`RankLostError` if a rank is lost."""
+    def check(self, sources: Callable[[], Sequence[int]]) -> None:
+        """Raises :class:`RankLostError` if a rank is lost, or some have ended; see :meth:`wait`."""
+        if self._news is not None:
+            raise RankLostError(self._news)
         for peer in self._peers.values():
             if peer.error is not None:
                 raise RankLostError(f'rank {peer.rank} is lost: {peer.error}')
+        # These have sent their last message. So first find them, then what is missing.
+        ended = {peer.rank for peer in self._peers.values() if peer.has_left}
+        if ended:
+            for source in sources():
+                if source in ended or (source < 0 and len(ended) == len(self._peers)):
+                    names = f'rank {source} has' if source >= 0 else 'all other ranks have'
+                    raise RankLostError(f'{names} ended, and this one waits for a message')
 
     def leave(self) -> None:
         """Ends all connections when all ranks are ready to: before, messages could be lost."""
@@ -331,16 +376,24 @@ class Engine:
                 self._queue(peer, _HEAD.pack(_FAREWELL, 0, 0), memoryview(b''))
         # A lost rank says nothing, and the launcher tells of it.
         self._wait_for_farewells()
-        for peer in self._peers.values():
-            peer.connection.close()
+        self._close_connections()
 
     def close(self) -> None:
         """Ends all connections at once, so that all ranks learn that one is lost."""
         with self._lock:
+            self._close_connections()
             for peer in self._peers.values():
-                peer.connection.close()
                 peer.outgoing.clear()
                 peer.error = peer.error or 'this rank has left, since another one was lost'
+
+    def _close_connections(self) -> None:
+        for peer in self._peers.values():
+            with contextlib.suppress(OSError), peer.connection:
+                # A forked process may have it, too.
+                peer.connection.shutdown(socket.SHUT_RDWR)
+        if self._launcher is not None:
+            self._launcher.close()
+            self._launcher = None
 
     def _wait_for_farewells(self) -> None:
         def is_ready(peer: Any) -> bool:

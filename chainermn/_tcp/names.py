@@ -53,11 +53,14 @@ def __getattr__(name: str) -> Any:
     if name != 'COMM_WORLD':
         raise AttributeError(f'the transport TCP has no {name}')
     atexit.register(_leave, os.getpid())
-    return renew()
+    return renew(rendezvous.start_seconds())
 
 
-def renew() -> Comm:
+def renew(seconds: float | None) -> Comm:
     """Connects the ranks that are there; all of them call this.
+
+    Args:
+        seconds: Seconds that they have to come, ``None`` for any number.
 
     Returns:
         Comm: The communicator of all, which is ``COMM_WORLD`` from now on.
@@ -66,7 +69,7 @@ def renew() -> Comm:
     world = globals().pop('COMM_WORLD', None)
     if world is not None:
         world.engine.close()
-    engine = Engine(*rendezvous.connect())
+    engine = Engine(*rendezvous.connect(seconds))
     world = globals()['COMM_WORLD'] = Comm(engine, engine.ranks, 'world')
     return world
 

@@ -1,6 +1,8 @@
 """How ranks find each other: each tells the launcher its address and gets those of all.
 
-A rank has a number in the job, which stays; when another one is lost, the rest meet again.
+A rank has a number in the job, which stays. Each keeps its connection to the launcher, which closes
+it when another rank is lost, or joins, so that all meet again: in the middle of a training, or
+while they still connect to each other.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import contextlib
 import json
 import os
 import secrets
+import select
 import selectors
 import socket
 import time
@@ -27,6 +30,10 @@ _HELLO_BYTES = 4096
 _HELLO_SECONDS = 10.0
 
 
+class _MeetingOverError(Exception):
+    """The launcher has said that the ranks meet again."""
+
+
 class Rendezvous:
     """Where ranks meet, in the launcher.
 
@@ -37,10 +44,15 @@ class Rendezvous:
         numbers: Numbers of the ranks.
         addresses: Addresses of this host.
 
+    Attributes:
+        expected: Numbers of the ranks that meet.
+        invited: Numbers of those that have been started late and have not met the others yet.
+
     """
 
     def __init__(self, numbers: Iterable[int], addresses: Sequence[str]) -> None:
-        self._expected = {*numbers}
+        self.expected = {*numbers}
+        self.invited: set[int] = set()
         self._token = secrets.token_hex(16)
         self._selector: selectors.BaseSelector | None = None
         is_alone = [*addresses] == ['127.0.0.1']
@@ -50,10 +62,17 @@ class Rendezvous:
         self._places: dict[int, tuple[str, int]] = {}
         self._connections: dict[int, socket.socket] = {}
         self._silent: set[socket.socket] = set()
+        self._answered: list[socket.socket] = []  # of ranks that know where the others are
 
-    def variable(self) -> dict[str, str]:
-        """The environment variable for the ranks."""
+    def variable(self, seconds: float | None = SECONDS) -> dict[str, str]:
+        """The environment variable for ranks.
+
+        Args:
+            seconds: Seconds that all others have to come, ``None`` for any number.
+
+        """
         settings = {
+            'seconds': seconds,
             'addresses': self._addresses,
             'port': self._server.getsockname()[1],
             'token': self._token,
@@ -67,20 +86,63 @@ class Rendezvous:
 
     def close(self) -> None:
         """Ends the meeting."""
-        for connection in [self._server, *self._silent, *self._connections.values()]:
+        waiting = *self._silent, *self._connections.values(), *self._answered
+        for connection in [self._server, *waiting]:
             connection.close()
 
     def forget(self, number: int) -> None:
-        """Waits no longer for a rank, which has ended."""
-        self._expected.discard(number)
-        self.forget_place(number)
+        """Waits no longer for a rank, which has ended well; nobody joins any more."""
+        for newcomer in self.invited:
+            self.expected.discard(newcomer)
+            self._dismiss(self._connections.get(newcomer))
+            self._forget_place(newcomer)
+        self.invited.clear()
+        self._remove(number)
+
+    def invite(self, number: int) -> None:
+        """Lets another process of this number join: when it has come, the others meet it."""
+        self.invited.add(number)
+
+    def _remove(self, number: int) -> None:
+        self.expected.discard(number)
+        self._forget_place(number)
         self._answer()
 
-    def forget_place(self, number: int) -> None:
-        """Waits for another process of this number."""
+    @staticmethod
+    def _dismiss(connection: socket.socket | None) -> None:
+        """Tells a process that it has come too late."""
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.send(b'[]\n')
+            connection.close()
+
+    def lose(self, number: int, is_replaced: bool) -> None:
+        """Has the others meet again, since a rank is lost.
+
+        Args:
+            number: Number of the rank.
+            is_replaced: Whether to wait for another process of this number.
+
+        """
+        self.invited.discard(number)
+        if number in self.expected:
+            self._call_again(f'rank {number} is lost')
+        if is_replaced:
+            self._forget_place(number)
+        else:
+            self._remove(number)
+
+    def _forget_place(self, number: int) -> None:
         self._places.pop(number, None)
         if number in self._connections:
             self._connections.pop(number).close()
+
+    def _call_again(self, reason: str) -> None:
+        """Tells all that have met that they meet again."""
+        for connection in self._answered:
+            with contextlib.suppress(OSError), connection:
+                connection.send(reason.encode())
+        self._answered.clear()
 
     def _accept(self, server: Any) -> None:
         assert self._selector is not None
@@ -102,98 +164,165 @@ class Rendezvous:
             if not secrets.compare_digest(hello['token'], self._token):
                 raise ValueError('this is no rank of this job')
             number, port = int(hello['rank']), int(hello['port'])
-            if number not in self._expected:
-                raise ValueError(f'nobody waits for rank {number}')
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             connection.close()
             return
+        if number not in self.expected | self.invited:
+            self._dismiss(connection)
+            return
+        reason = 'has lost a connection' if number in self.expected else 'joins'
+        self._call_again(f'rank {number} {reason}')
+        self.expected.add(number)
         self._places[number], self._connections[number] = (address, port), connection
         self._answer()
 
     def _answer(self) -> None:
         """Tells all where all are, when they have come."""
-        if not self._expected or self._expected - self._places.keys():
+        if not self.expected or self.expected - self._places.keys():
             return
         data = json.dumps([[i, *self._places[i]] for i in sorted(self._places)]).encode() + b'\n'
         for connection in self._connections.values():
             with contextlib.suppress(OSError):
                 connection.setblocking(True)
                 connection.sendall(data)
-                connection.close()
+                connection.setblocking(False)
+        self._answered = [*self._connections.values()]
+        self.invited -= self.expected
         self._connections.clear()
         self._places.clear()
 
 
-def _own_number() -> int:
+def own_number() -> int:
+    """Returns the number of this process in the job.
+
+    Raises:
+        RuntimeError: If no launcher has given it one.
+
+    """
     for name in RANKS:
         if name in os.environ:
             return int(os.environ[name])
     raise RuntimeError(f'this process has no rank: none of {", ".join(RANKS)} is set')
 
 
-def connect(seconds: float = SECONDS) -> tuple[int, dict[int, socket.socket]]:
+def connect(
+    seconds: float | None = SECONDS,
+) -> tuple[int, dict[int, socket.socket], socket.socket]:
     """Connects this process with all other ranks; all of them call this.
 
     Args:
-        seconds: Seconds that they have to come.
+        seconds: Seconds that they have to come, ``None`` for any number.
 
     Returns:
-        tuple: The number of this rank, and the connection to each other one, by number.
+        tuple: The number of this rank, the connection to each other one, by number, and that to the
+        launcher, which it closes when the ranks are to meet again.
 
     Raises:
         TimeoutError: If some do not come in time.
-        OSError: If the launcher or another rank has ended.
+        SystemExit: If this process was to join the others, and all of them have ended.
+        OSError: If the launcher has ended, or another rank cannot be reached.
 
     """
-    settings = json.loads(os.environ[VARIABLE])
-    rank, token = _own_number(), settings['token']
-    end = time.monotonic() + seconds
-    connections: dict[int, socket.socket] = {}
-    try:
-        with socket.create_server(('', 0), backlog=1024) as server:
-            hello = {'token': token, 'rank': rank, 'port': server.getsockname()[1]}
-            places = _ask(settings, hello, seconds)
-            for i, *place in places:
-                if i < rank:
-                    connections[i] = _greet(tuple(place), token, rank)
-            while len(connections) < len(places) - 1:
-                server.settimeout(max(end - time.monotonic(), 0.001))
-                _admit(server.accept()[0], token, connections)
-    except OSError as error:
-        for connection in connections.values():
-            connection.close()
-        if isinstance(error, TimeoutError):
+    end = None if seconds is None else time.monotonic() + seconds
+    rank = own_number()
+    while True:
+        try:
+            connections, launcher = _meet(rank, end)
+        except _MeetingOverError:  # another rank was lost meanwhile
+            continue
+        except TimeoutError as error:
             text = f'rank {rank} did not reach all ranks in {seconds:g} seconds'
             raise TimeoutError(text) from error
-        raise
+        for connection in *connections.values(), launcher:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setblocking(False)
+        return rank, connections, launcher
+
+
+def _left(end: float | None) -> float | None:
+    """Seconds that are left."""
+    return None if end is None else max(end - time.monotonic(), 0.001)
+
+
+def _meet(rank: int, end: float | None) -> tuple[dict[int, socket.socket], socket.socket]:
+    settings = json.loads(os.environ[VARIABLE])
+    token = settings['token']
+    connections: dict[int, socket.socket] = {}
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(('', 0), backlog=1024))
+        launcher = stack.enter_context(_reach(settings))
+        stack.callback(_close, connections)
+        hello = {'token': token, 'rank': rank, 'port': server.getsockname()[1]}
+        launcher.sendall(json.dumps(hello).encode())
+        places = _hear(launcher, end)
+        for i, *place in places:
+            if i < rank:
+                connections[i] = _greet(tuple(place), token, rank, launcher)
+        while len(connections) < len(places) - 1:
+            _wait(server, launcher, end)
+            _admit(server.accept()[0], token, connections)
+        stack.pop_all()
+        server.close()
+    return connections, launcher
+
+
+def _close(connections: dict[int, socket.socket]) -> None:
     for connection in connections.values():
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setblocking(False)
-    return rank, connections
+        connection.close()
 
 
-def _ask(settings: Any, hello: Any, seconds: float) -> list[Any]:
-    """Tells the launcher where this rank is; returns the numbers and addresses of all."""
+def _reach(settings: Any) -> socket.socket:
+    """Connects to the launcher."""
     errors = []
     for address in settings['addresses']:
         try:
-            connection = socket.create_connection((address, settings['port']), _HELLO_SECONDS)
+            return socket.create_connection((address, settings['port']), _HELLO_SECONDS)
         except OSError as error:
             errors.append(f'{address}: {error}')
-            continue
-        with connection, connection.makefile('rb') as answer:
-            connection.settimeout(seconds)
-            connection.sendall(json.dumps(hello).encode())
-            line = answer.readline()
-            if not line:
-                raise OSError('the launcher has ended')
-            return [*json.loads(line)]
     raise OSError('; '.join(errors))
 
 
-def _greet(place: Any, token: str, rank: int) -> socket.socket:
-    connection = socket.create_connection(place, _HELLO_SECONDS)
-    connection.sendall(f'{token}{rank:8d}'.encode())
+def _hear(launcher: socket.socket, end: float | None) -> list[Any]:
+    """Waits for the numbers and addresses of all ranks."""
+    data = b''
+    while b'\n' not in data:
+        launcher.settimeout(_left(end))
+        if not (new := launcher.recv(65536)):
+            raise OSError('the launcher has ended')
+        data += new
+    line, _, rest = data.partition(b'\n')
+    if rest:
+        raise _MeetingOverError
+    places = [*json.loads(line)]
+    if not places:  # this process was to join the others, which have ended
+        raise SystemExit
+    return places
+
+
+def start_seconds() -> float | None:
+    """Returns the seconds that the others have to come when this process starts."""
+    seconds: float | None = json.loads(os.environ[VARIABLE])['seconds']
+    return seconds
+
+
+def _wait(server: socket.socket, launcher: socket.socket, end: float | None) -> None:
+    """Waits until another rank comes."""
+    ready = select.select([server, launcher], [], [], _left(end))[0]
+    if launcher in ready:
+        raise _MeetingOverError
+    if not ready:
+        raise TimeoutError
+
+
+def _greet(place: Any, token: str, rank: int, launcher: socket.socket) -> socket.socket:
+    try:
+        connection = socket.create_connection(place, _HELLO_SECONDS)
+        connection.sendall(f'{token}{rank:8d}'.encode())
+    except OSError:
+        # If the other rank is lost, the launcher will say so.
+        if select.select([launcher], [], [], _HELLO_SECONDS)[0]:
+            raise _MeetingOverError from None
+        raise
     return connection
 
 

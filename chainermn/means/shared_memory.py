@@ -51,19 +51,21 @@ def _map(mpi_comm: MPI.Comm, n_bytes: int) -> mmap.mmap | None:
     """Maps a file and deletes its name, so that the system frees it when the ranks end."""
     # One rank makes the file and all map it. A name that each rank derives could be taken already.
     made = _create(n_bytes) if mpi_comm.rank == 0 else None
-    path, token = _messages.broadcast_object(mpi_comm, made, 0)
-    memory = None
-    if path is not None:
-        try:
-            with open(path, 'r+b') as file:
-                memory = mmap.mmap(file.fileno(), n_bytes)
-        except OSError:
-            pass  # another host, or not enough memory
-    # In a container with the same host name, the file of this name may be a different one.
-    is_same = memory is not None and memory[: len(token)] == token
-    is_common = not _messages.any_rank(mpi_comm, not is_same)
-    if path is not None and mpi_comm.rank == 0:
-        os.unlink(path)
+    try:
+        path, token = _messages.broadcast_object(mpi_comm, made, 0)
+        memory = None
+        if path is not None:
+            try:
+                with open(path, 'r+b') as file:
+                    memory = mmap.mmap(file.fileno(), n_bytes)
+            except OSError:
+                pass  # another host, or not enough memory
+        # In a container with the same host name, the file of this name may be a different one.
+        is_same = memory is not None and memory[: len(token)] == token
+        is_common = not _messages.any_rank(mpi_comm, not is_same)
+    finally:  # also if another rank is lost
+        if made is not None and made[0] is not None:
+            os.unlink(made[0])
     return memory if is_common else None
 
 

@@ -1,5 +1,6 @@
 """Jobs over TCP that lose ranks and go on."""
 
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import pytest
 from helpers.programs import _environment
 
 import chainermn
+from chainermn import _losses
 
 PROGRAM = """
     import os, sys
@@ -19,7 +21,7 @@ PROGRAM = """
     import chainer.links as L
     from chainer import iterators, training
 
-    folder, at, victim, number, n = sys.argv[1:]
+    folder, at, victim, number, n, wait = sys.argv[1:]
     flag = os.path.join(folder, 'flag')
     losses = {}
 
@@ -47,6 +49,12 @@ PROGRAM = """
             losses[trainer.updater.iteration] = loss / comm.size
 
         trainer.extend(note, trigger=(1, 'iteration'), priority=500)
+
+        def wait_for_others(trainer):
+            while trainer.updater.iteration == int(wait) and comm.size == 1:
+                comm.mpi_comm.Iprobe()
+
+        trainer.extend(wait_for_others, trigger=(1, 'iteration'))
         trainer.extend(fail, trigger=(1, 'iteration'), priority=400)
         checkpointer.maybe_load(trainer)
         print('starts', trainer.updater.iteration, 'of', comm.size, flush=True)
@@ -60,7 +68,19 @@ PROGRAM = """
 
 
 def run(
-    n, folder, *, policy='end', restarts=0, at=0, victim=9, number=9, stop=12, status=0, **variables
+    n,
+    folder,
+    *,
+    policy='end',
+    restarts=0,
+    rejoin=None,
+    at=0,
+    victim=9,
+    number=9,
+    stop=12,
+    wait=0,
+    status=0,
+    **variables,
 ):
     """Runs the program; returns what it printed, and the losses."""
     folder.mkdir(exist_ok=True)
@@ -68,7 +88,9 @@ def run(
     script.write_text(textwrap.dedent(PROGRAM))
     options = '--transport', 'tcp', '--on-loss', policy, '--restarts', str(restarts)
     options = *options, '--record', str(folder)
-    arguments = [str(v) for v in (folder, at, victim, number, stop)]
+    if rejoin is not None:
+        options += '--rejoin-after', str(rejoin)
+    arguments = [str(v) for v in (folder, at, victim, number, stop, wait)]
     process = subprocess.run(
         [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script), *arguments],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
@@ -116,6 +138,24 @@ def test_replace(tmp_path):
 
 
 @pytest.mark.slow
+def test_rejoin(tmp_path):
+    """A process joins the one that is left; the losses are those of one rank, and of two then."""
+    options = {'policy': 'shrink', 'rejoin': 0, 'restarts': 1, 'at': 7, 'victim': 1}
+    output, losses = run(2, tmp_path / 'one', wait=9, **options)
+    assert '1 ranks go on, new process 1 of 1 joins in 0 s' in output
+    alone, together = (
+        restart_of(output, 1),
+        [int(i) for i in re.findall(r'starts (\d+) of 2', output)],
+    )
+    assert together[:2] == [0, 0] and together[2:] == [8, 8], output
+    run(2, tmp_path / 'two', stop=alone)
+    run(1, tmp_path / 'two', stop=8)
+    _, expected = run(2, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
+    assert [*expected] == [9, 10, 11, 12]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('policy', ['end', 'shrink'])
 def test_jobs_that_end(tmp_path, policy):
     """Without another rank that may go on, the job ends, and names the rank."""
@@ -125,10 +165,81 @@ def test_jobs_that_end(tmp_path, policy):
     assert losses is None
 
 
+SMALL = """
+    import os, signal, sys
+    import chainermn
+
+    number, calls = int(os.environ['CHAINERMN_RANK']), []
+
+    def program(comm):
+        calls.append(comm.size)
+        if len(calls) == 1:
+            {}
+        return comm.size
+
+    print('sizes', chainermn.run_elastic(program, 'naive'), calls, flush=True)
+"""
+
+
+def run_small(folder, n, code, **variables):
+    script = folder / 'small.py'
+    script.write_text(textwrap.dedent(SMALL.format(code)))
+    options = '--transport', 'tcp', '--on-loss', 'shrink', '--record', str(folder)
+    process = subprocess.run(
+        [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script)],
+        env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    output = process.stdout + process.stderr
+    assert process.returncode == 0, output
+    return output
+
+
+def test_loss_after_others_have_ended_the_program(tmp_path):
+    """All end the program, or all that are left begin it anew."""
+    output = run_small(tmp_path, 3, 'number == 1 and os.kill(os.getpid(), 9)')
+    assert output.count('sizes 2 [3, 2]') == 2
+
+
+def test_stops_while_the_others_meet(tmp_path):
+    """A rank that does not come to the meeting is lost, too."""
+    code = 'number and os.kill(os.getpid(), 9 if number == 1 else signal.SIGSTOP)'
+    output = run_small(tmp_path, 3, code, CHAINERMN_TIMEOUT='2')
+    assert '2 ranks go on' in output and '1 ranks go on' in output
+    assert output.count('sizes 1 [3, 1]') == 1
+
+
 def test_one_process():
     assert chainermn.run_elastic(lambda comm: comm.size, 'naive') == 1
     with pytest.raises(ValueError, match='Unrecognized communicator'):
         chainermn.run_elastic(len, 'none')
+
+
+@pytest.mark.parametrize('seconds', [0, 100])
+def test_new_processes(seconds):
+    """They start after a loss, also after their own, as often as the plan says."""
+    plan = _losses.Plan(3, 'shrink', 1, 2, seconds, [])
+    losses = _losses.Losses(plan, ['127.0.0.1'])
+    with contextlib.closing(losses.meeting):
+        assert losses.next_starts() == []
+        joins = f'2 ranks go on, new process {{}} of 2 joins in {seconds} s'
+        assert losses.lose(1) == joins.format(1)
+        assert losses.meeting.expected == {0, 2}
+        if seconds:
+            assert losses.next_starts() == []
+            losses.end(0)
+            assert losses._starts == {}
+            return
+        assert losses.next_starts() == [1] and losses.next_starts() == []
+        assert losses.lose(1) == joins.format(2)
+        assert losses.next_starts() == [1]
+        assert losses.lose(1) == '2 ranks go on' and losses.next_starts() == []
+        losses.meeting.invite(1)
+        losses.end(0)
+        assert losses.lose(1) == 'it was to join the others, which have ended'
+        assert losses.lose(2) is None  # it is the last one
 
 
 def test_options(capsys):
@@ -138,3 +249,8 @@ def test_options(capsys):
         with pytest.raises(SystemExit):
             run.main([*options, os.devnull])
         assert 'need --transport tcp' in capsys.readouterr().err
+    common = '--transport', 'tcp', '--rejoin-after', '3'
+    for options in ['--restarts', '1'], ['--on-loss', 'shrink']:
+        with pytest.raises(SystemExit):
+            run.main([*common, *options, os.devnull])
+        assert 'needs --on-loss shrink and --restarts' in capsys.readouterr().err

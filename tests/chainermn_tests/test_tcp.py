@@ -8,17 +8,22 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
 from helpers.programs import _environment
 
+from chainermn._checkpoints import files, writer
+from chainermn._checkpoints.capture import Part
 from chainermn._tcp import names, rendezvous
 from chainermn._tcp.collectives import bytes_of
 from chainermn._tcp.comm import Comm, Status
 from chainermn._tcp.engine import Engine, RankLostError, Request
+from chainermn.means import shared_memory
 
 # What depends on the transport most.
 SELECTED = (
@@ -137,6 +142,44 @@ def test_lost_ranks():
         on_all([b, c], lambda comm: comm.engine.leave())  # they wait for each other only
 
 
+def test_ranks_that_have_ended():
+    """What they have sent can be read; whoever waits for more learns that they have ended."""
+    with ranks(3) as (a, b, c):
+        x = numpy.zeros(2)
+        b.Isend(numpy.ones(2), 0, 1)
+        requests = [a.Irecv(numpy.zeros(2), 1, 5), a.Irecv(numpy.zeros(2), -1, 5)]
+        leaving = [threading.Thread(target=b.engine.leave)]
+        leaving[0].start()
+        while not a.engine._peers[1].has_left:
+            a.engine.advance()
+        assert a.Iprobe(1, 1) and a.Iprobe()
+        a.Recv(x, 1, 1)
+        assert (x == 1).all()
+        for wait in (
+            lambda: a.Recv(x, 1),
+            lambda: a.recv(1),
+            lambda: a.Iprobe(1),
+            lambda: a.Barrier(),
+            requests[0].Wait,
+            requests[0].Test,
+        ):
+            with pytest.raises(RankLostError, match='rank 1 has ended, and this one waits'):
+                wait()
+        assert not a.Iprobe() and not a.Iprobe(2)
+        c.Send(x, 0, 5)  # rank 2 has not ended
+        requests[1].Wait()
+        leaving.append(threading.Thread(target=c.engine.leave))
+        leaving[1].start()
+        with pytest.raises(RankLostError, match='all other ranks have ended'):
+            a.Recv(x)
+        assert not a.Iprobe()
+        a.Isend(numpy.ones(1), 1)  # it may still send
+        a.engine.leave()
+        for thread in leaving:
+            thread.join(20)
+            assert not thread.is_alive()
+
+
 @pytest.mark.parametrize('n', [1, 2, 3, 5])
 def test_collectives(n):
     arrays = numpy.random.RandomState(0).randn(n, 3, 5)
@@ -208,7 +251,8 @@ def test_threads_share_connections():
 def meet(number, settings, monkeypatch_values):
     """A process that takes part in a meeting."""
     code = (
-        'from chainermn._tcp import rendezvous; n, c = rendezvous.connect(20); print(n, sorted(c))'
+        'from chainermn._tcp import rendezvous; '
+        'n, c, _ = rendezvous.connect(20); print(n, sorted(c))'
     )
     return subprocess.Popen(
         [sys.executable, '-c', code],
@@ -236,19 +280,125 @@ def test_rendezvous():
             hostile[4].close()
             processes = [meet(i, settings, {}) for i in (0, 2, 5)]
             meeting.forget(1)
-            while any([process.poll() is None for process in processes]):
-                for key, _ in selector.select(0.1):
-                    key.data(key.fileobj)
-            outputs = [process.communicate()[0] for process in processes]
+            outputs = serve(selector, processes)
             assert outputs == ['0 [2, 5]\n', '2 [0, 5]\n', '5 [0, 2]\n']
             for connection in hostile:
                 connection.close()
 
 
-def run(tmp_path, n, program, *arguments):
+def serve(selector, processes):
+    """Answers ranks until they have ended; returns what they have printed."""
+    while any([process.poll() is None for process in processes]):
+        for key, _ in selector.select(0.1):
+            key.data(key.fileobj)
+    return [process.communicate()[0] for process in processes]
+
+
+@pytest.mark.parametrize('is_replaced', [False, True])
+def test_loss_while_ranks_connect(is_replaced):
+    """A rank is lost that the others know of and have not yet reached: they meet again."""
+    with selectors.DefaultSelector() as selector, socket.create_server(('127.0.0.1', 0)) as deaf:
+        meeting = rendezvous.Rendezvous([0, 1, 2], ['127.0.0.1'])
+        with contextlib.closing(meeting):
+            meeting.register(selector)
+            settings = meeting.variable()
+            values = json.loads(settings[rendezvous.VARIABLE])
+            processes = [meet(i, settings, {}) for i in (0, 1)]
+            with socket.create_connection(('127.0.0.1', values['port'])) as lost:
+                hello = {'token': values['token'], 'rank': 2, 'port': deaf.getsockname()[1]}
+                lost.sendall(json.dumps(hello).encode())
+                while not meeting._answered:
+                    for key, _ in selector.select(0.1):
+                        key.data(key.fileobj)
+                assert b'[2, "127.0.0.1"' in lost.recv(4096)
+            time.sleep(0.2)  # they wait for rank 2, which would come to them
+            assert [process.poll() for process in processes] == [None, None]
+            meeting.lose(2, is_replaced)
+            if is_replaced:
+                processes.append(meet(2, settings, {}))
+                assert serve(selector, processes) == ['0 [1, 2]\n', '1 [0, 2]\n', '2 [0, 1]\n']
+            else:
+                assert serve(selector, processes) == ['0 [1]\n', '1 [0]\n']
+
+
+@pytest.mark.parametrize('has_ended', [False, True])
+def test_ranks_that_join(has_ended):
+    """The others are told when one has come; if they have ended, it ends, too."""
+    with selectors.DefaultSelector() as selector:
+        meeting = rendezvous.Rendezvous([0], ['127.0.0.1'])
+        with contextlib.closing(meeting):
+            meeting.register(selector)
+            settings = meeting.variable()
+            values = json.loads(settings[rendezvous.VARIABLE])
+            with socket.create_connection(('127.0.0.1', values['port'])) as first:
+                hello = {'token': values['token'], 'rank': 0, 'port': 1}
+                first.sendall(json.dumps(hello).encode())
+                while not meeting._answered:
+                    for key, _ in selector.select(0.1):
+                        key.data(key.fileobj)
+                assert first.recv(4096) == b'[[0, "127.0.0.1", 1]]\n'
+                meeting.invite(1)
+                new = meet(1, settings, {})
+                while not meeting._connections:
+                    for key, _ in selector.select(0.1):
+                        key.data(key.fileobj)
+                assert first.recv(4096) == b'rank 1 joins'
+            assert meeting.expected == {0, 1} and meeting.invited == {1}
+            if has_ended:
+                meeting.forget(0)
+                assert not meeting.expected | meeting.invited
+                assert serve(selector, [new]) == [''] and new.returncode == 0
+            else:
+                outputs = serve(selector, [meet(0, settings, {}), new])
+                assert outputs == ['0 [1]\n', '1 [0]\n'] and not meeting.invited
+
+
+def test_news_of_the_launcher():
+    """Who waits for anybody learns from the launcher that a rank is lost, or that it has ended."""
+    for data, text in (b'rank 2 is lost', 'rank 2 is lost'), (b'', 'the launcher has ended'):
+        own, launcher = socket.socketpair()
+        own.setblocking(False)
+        a, b = socket.socketpair()
+        a.setblocking(False)
+        comm = Comm(Engine(0, {1: a}, own), [0, 1], 'world')
+        with b, launcher:
+            assert not comm.Iprobe()
+            launcher.sendall(data)
+            launcher.close()
+            with pytest.raises(RankLostError, match=text):
+                comm.Recv(bytearray(1), 1)
+            comm.engine.close()
+            with pytest.raises(RankLostError):
+                comm.Iprobe()
+
+
+def test_loss_while_a_checkpoint_is_written(tmp_path, monkeypatch):
+    """The error is that of any other call, so that the program begins anew."""
+    monkeypatch.setattr(writer, 'mpi', lambda: names)
+    with ranks(2) as (a, b):
+        comm = SimpleNamespace(rank=0, size=2, background_comm=a)
+        one = writer.Writer(comm, 1, 1)
+        one.start(os.fspath(tmp_path), files.Checkpoint('run', 1, 2), Part({}, [], {}))
+        b.engine.close()
+        with pytest.raises(RankLostError, match=r'run.1.of.2.json was not written: rank 1 is lost'):
+            one.wait()
+
+
+@pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='there is no shared memory')
+def test_loss_while_memory_is_shared():
+    with ranks(2) as (a, b):
+        b.engine.close()
+        before = {*os.listdir('/dev/shm')}
+        with pytest.raises(RankLostError):
+            shared_memory.make_rows(a, [(5, numpy.dtype('f'))])
+        new = {*os.listdir('/dev/shm')} - before
+        assert not [name for name in new if name.startswith('chainermn-')]
+
+
+def run(tmp_path, n, program, *arguments, options=()):
     script = tmp_path / 'script.py'
     script.write_text(program)
-    command = [sys.executable, '-m', 'chainermn.run', '-n', str(n), '--transport', 'tcp']
+    command = [sys.executable, '-m', 'chainermn.run', '-n', str(n), '--transport', 'tcp', *options]
     process = subprocess.run(
         [*command, str(script), *arguments],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}),
@@ -285,3 +435,15 @@ def test_without_mpi(tmp_path):
     assert all(f'[{i}] sum 3 host 3' in output for i in range(3))
     assert 'rank 1 on' in output and 'ended with exit status 3' in output
     assert 'rank 1 is lost' in output
+
+
+@pytest.mark.parametrize('end', ['sys.exit(3)', 'raise ValueError'])
+def test_ends_before_connecting(tmp_path, end):
+    """A rank that fails before it knows the others waits for none of them."""
+    program = (
+        f'import os, sys, time\nif os.environ["CHAINERMN_RANK"] == "1": {end}\ntime.sleep(100)\n'
+    )
+    status, output = run(tmp_path, 2, program, options=['--grace', '0.1'])
+    assert status == (3 if '3' in end else 1)
+    assert f'ended with exit status {status}' in output
+    assert ('rank 1 failed' in output) == ('raise' in end)

@@ -48,7 +48,7 @@ def test_part(part):
 def test_parts_are_described():
     text = stress('--help').stdout
     assert all(re.search(f'^  {part} ', text, re.MULTILINE) for part in PARTS)
-    assert len(PARTS) == 9
+    assert len(PARTS) == 10
 
 
 @pytest.mark.parametrize(

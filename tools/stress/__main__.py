@@ -21,6 +21,7 @@ PARTS = {
     'workers': 'killed processes of MultiprocessIterator',
     'trainers': 'killed training programs that resume from snapshots',
     'ranks': 'killed ranks of distributed trainings that resume from checkpoints',
+    'elastic': 'killed ranks of jobs over TCP that go on without them',
     'jobs': 'jobs of several ranks that end in all ways, of which nothing must stay',
     'files': 'damaged and huge files of each format',
     'memory': 'too little memory',
@@ -28,7 +29,7 @@ PARTS = {
     'misuse': 'wrong calls of everything',
 }
 #: Of a case, which takes few. One that takes more, or 60 where nothing is said, hangs.
-CASE_SECONDS = {'ranks': 500, 'jobs': 500, 'compiled': 300}
+CASE_SECONDS = {'ranks': 500, 'elastic': 800, 'jobs': 500, 'compiled': 300}
 
 
 def run_case(part: str, seed: int) -> collections.Counter[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+SHARED_MEMORY = Path('/dev/shm')
 _TOKEN = 'CHAINER_STRESS'  # in the environment of a child and of all that it starts
 _GRACE = 10  # seconds in which whatever a dead process started has to end
 
@@ -145,6 +146,27 @@ def _read(pid: int, name: str) -> str:
         return Path(f'/proc/{pid}/{name}').read_text(errors='replace')
     except OSError:  # it has ended, or belongs to another user
         return ''
+
+
+def shared_memory() -> set[str]:
+    """Returns the names of the files in shared memory."""
+    return {path.name for path in SHARED_MEMORY.iterdir()}
+
+
+def new_shared_memory(before: set[str]) -> list[str]:
+    """Returns the names of new files in shared memory that no process uses: others have some."""
+    if not (new := shared_memory() - before):
+        return []
+    used = ''.join(map(_used_files, os.listdir('/proc')))
+    return sorted([name for name in new if name not in used])
+
+
+def _used_files(entry: str) -> str:
+    texts = []
+    with contextlib.suppress(OSError):
+        texts.append(Path(f'/proc/{entry}/maps').read_text(errors='replace'))
+        texts += [os.readlink(path) for path in Path(f'/proc/{entry}/fd').iterdir()]
+    return ''.join(texts)
 
 
 def describe_process(pid: int) -> str:

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from chainermn import _supervisor
 from tools import two_hosts
 from tools.stress import guard
 
@@ -42,8 +43,7 @@ WRONG_CALLS = {
 HANGS = 'stop of a rank', *WRONG_CALLS  # what the watchdog ends, unless MPI does
 #: What may happen before the ranks train.
 EARLY = 'signal to the launcher', 'kill of the launcher', 'kill of a rank', 'stop of a rank'
-_SHARED_MEMORY = Path('/dev/shm')
-_INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
+INCOMPLETE = re.compile(r'\..+\.[0-9a-f]{8}\.tmp')
 
 
 def train(options: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def _wait_for_ranks(child: guard.Child, folder: Path) -> list[int]:
     return [int(path.read_text().split()[0]) for path in paths]
 
 
-def _wait_for_rank(child: guard.Child, rank: int) -> int:
+def wait_for_rank(child: guard.Child, rank: int) -> int:
     """Waits until a rank starts; returns its process."""
     limit = time.monotonic() + START_SECONDS
     while time.monotonic() < limit:
@@ -147,7 +147,7 @@ def _wait_for_rank(child: guard.Child, rank: int) -> int:
             if '-m chainermn._program' in command and '_supervisor' not in command:
                 with contextlib.suppress(OSError):
                     environment = Path(f'/proc/{pid}/environ').read_text().split('\0')
-                    if f'PMI_RANK={rank}' in environment:
+                    if {f'{name}={rank}' for name in _supervisor.RANKS} & {*environment}:
                         return pid
     raise guard.Finding(f'rank {rank} does not start\n{child.describe()}')
 
@@ -166,20 +166,9 @@ def _leftovers(child: guard.Child, folder: Path, way: str, before: set[str]) -> 
     # Incomplete files of a rank that another process, or MPI, ends go when the job starts again.
     if way != 'kill of a rank' and way not in WRONG_CALLS:
         folders = [path for path, _, _ in os.walk(folder)]
-        found += [path for path in folders if _INCOMPLETE.fullmatch(os.path.basename(path))]
+        found += [path for path in folders if INCOMPLETE.fullmatch(os.path.basename(path))]
     found += [str(path) for path in (folder / 'tmp').iterdir()]
-    if new := {path.name for path in _SHARED_MEMORY.iterdir()} - before:
-        used = ''.join(map(_used_files, os.listdir('/proc')))
-        found += [name for name in new if name not in used]  # others may run jobs, too
-    return found
-
-
-def _used_files(entry: str) -> str:
-    texts = []
-    with contextlib.suppress(OSError):
-        texts.append(Path(f'/proc/{entry}/maps').read_text(errors='replace'))
-        texts += [os.readlink(path) for path in Path(f'/proc/{entry}/fd').iterdir()]
-    return ''.join(texts)
+    return found + guard.new_shared_memory(before)
 
 
 def _wait_for_nothing(
@@ -226,12 +215,12 @@ def case(rng: random.Random) -> dict[str, int]:
     print(way, options, is_early, moment, number, rank, flush=True)
     folder = Path('job')
     folder.mkdir()
-    before = {path.name for path in _SHARED_MEMORY.iterdir()}
+    before = guard.shared_memory()
     child = _start(folder.resolve(), way, options)
     if not is_early:
         pid = _wait_for_ranks(child, folder)[rank]
     elif 'of a rank' in way:
-        pid = _wait_for_rank(child, rank)
+        pid = wait_for_rank(child, rank)
     time.sleep(moment)
     seconds: float = END_SECONDS
     if way == 'signal to the launcher':
