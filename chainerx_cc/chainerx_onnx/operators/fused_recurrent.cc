@@ -17,13 +17,11 @@ const std::vector<int64_t>& OrderOf(RnnKind kind) {
     return kind == RnnKind::kLstm ? lstm : kind == RnnKind::kGru ? gru : one;
 }
 
-// Rows of a (..., gates units, ...) along its first axis, in that order.
-Array InOrder(const Array& a, RnnKind kind, int64_t units, int64_t first = 0) {
-    Arrays parts;
-    for (int64_t gate : OrderOf(kind)) {
-        parts.push_back(SliceAxis(a, 0, (first + gate) * units, (first + gate + 1) * units));
-    }
-    return AsContiguous(Concatenate(parts, 0));
+// An array (gates units, ...) in that order.
+Array InOrder(const Array& a, RnnKind kind) {
+    auto gates = static_cast<int64_t>(OrderOf(kind).size());
+    Array rows = Reshape(a, Shape{gates, a.GetTotalSize() / gates});
+    return Reshape(Take(rows, OrderOf(kind), 0), a.shape());
 }
 
 bool ResetsFirst(const Node& node, RnnKind kind) { return kind == RnnKind::kGru && !node.Flag("linear_before_reset"); }
@@ -43,17 +41,17 @@ public:
         auto gates = static_cast<int64_t>(OrderOf(kind).size());
         for (size_t i = 0; i < reversed.size(); ++i) {
             auto d = static_cast<int64_t>(i);
-            Array bias;
+            std::optional<Array> bias;
             Array recurrent_bias = Zeros(Shape{gates * units_}, dtype_, w.device());
             if (b) {
-                bias = InOrder(At(b, {d}), kind, units_);
-                recurrent_bias = InOrder(At(b, {d}), kind, units_, gates);
+                Arrays biases = SplitAxis(At(b, {d}), 0, {gates * units_, gates * units_});
+                recurrent_bias = InOrder(biases[1], kind);
                 // The reset gate multiplies only one of a GRU's.
-                if (kind != RnnKind::kGru || resets_first_) bias = bias + recurrent_bias;
+                bool joins = kind != RnnKind::kGru || resets_first_;
+                bias = InOrder(joins ? biases[0] + biases[1] : biases[0], kind);
             }
-            PackedLinear project{AsContiguous(Transpose(InOrder(At(w, {d}), kind, units_))),
-                                 bias ? std::optional{bias} : std::nullopt};
-            Array recurrent = InOrder(At(r, {d}), kind, units_);
+            PackedLinear project{AsContiguous(Transpose(InOrder(At(w, {d}), kind))), bias};
+            Array recurrent = InOrder(At(r, {d}), kind);
             std::shared_ptr<const PackedRecurrent> packed;
             if (node.device().backend().FindKernel(kPackRecurrentKernel) != nullptr) {
                 packed = kPackRecurrentKernel(node.device(), recurrent, resets_first_);

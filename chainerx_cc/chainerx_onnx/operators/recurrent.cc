@@ -81,10 +81,10 @@ public:
 
     // The parts of a direction that its steps use.
     struct Direction {
-        int index;
+        int64_t index;
         int64_t units;
-        Array recurrent;            // (gates units, units)
-        std::optional<Array> bias;  // of the recurrent part
+        Array recurrent;  // (gates units, units)
+        Array bias;       // of the recurrent part
         const Activation* activations;
     };
 
@@ -97,11 +97,11 @@ public:
         if (x.ndim() != 3 || w.ndim() != 3 || r.ndim() != 3)
             throw ModelError{"an operand does not have three dimensions"};
         int64_t units = r.shape()[2];
+        int64_t rows = gates_ * units;
         auto directions = static_cast<int64_t>(reversed_.size());
-        bool fits = w.shape() == Shape{directions, gates_ * units, x.shape()[2]} &&
-                    r.shape() == Shape{directions, gates_ * units, units} &&
-                    (hidden_size_ < 0 || hidden_size_ == units) &&
-                    (!in.Has(3) || in[3].shape() == Shape{directions, 2 * gates_ * units});
+        Array b = in.Has(3) ? in[3] : Zeros(Shape{directions, 2 * rows}, x.dtype(), x.device());
+        bool fits = w.shape() == Shape{directions, rows, x.shape()[2]} && r.shape() == Shape{directions, rows, units} &&
+                    (hidden_size_ < 0 || hidden_size_ == units) && b.shape() == Shape{directions, 2 * rows};
         if (!fits) throw ModelError{"the shapes of the weights are ", w.shape(), " and ", r.shape()};
         int64_t length = x.shape()[0];
         int64_t batch = x.shape()[1];
@@ -112,30 +112,22 @@ public:
         }
         std::vector<Arrays> outputs(1 + n_states_);
         for (int64_t d = 0; d < directions; ++d) {
-            auto row = [d](const Array& a) { return At(a, {d}); };
-            Direction direction{static_cast<int>(d), units, AsContiguous(row(r)), std::nullopt,
+            Arrays biases = SplitAxis(At(b, {d}), 0, {rows, rows});
+            Direction direction{d, units, AsContiguous(At(r, {d})), AsContiguous(biases[1]),
                                 &activations_[d * per_direction_]};
-            std::optional<Array> bias;
-            if (in.Has(3)) {
-                bias = AsContiguous(SliceAxis(row(in[3]), 0, 0, gates_ * units));
-                direction.bias = AsContiguous(SliceAxis(row(in[3]), 0, gates_ * units, 2 * gates_ * units));
-            }
-            Array projected = Reshape(Linear(Reshape(x, Shape{length * batch, x.shape()[2]}), row(w), bias),
-                                      Shape{length, batch, gates_ * units});
-            Shape shape{directions, batch, units};
-            Arrays states = InitialStates(in, n_states_, layout_, d, shape, x.dtype());
+            Array projected = Linear(x, At(w, {d}), AsContiguous(biases[0]), 2);
+            Arrays states = InitialStates(in, n_states_, layout_, d, Shape{directions, batch, units}, x.dtype());
             Arrays steps(length);
             for (int64_t i = 0; i < length; ++i) {
                 int64_t t = reversed_[d] ? length - 1 - i : i;
-                Arrays old = length_column ? states : Arrays{};
+                Arrays old = states;
                 step(direction, At(projected, {t}), &states);
                 steps[t] = states[0];
-                if (length_column) {
-                    // Sequences that have ended keep their states and give zeros.
-                    Array on = Greater(length_column, Scalar{t});
-                    for (int s = 0; s < n_states_; ++s) states[s] = Where(on, states[s], old[s]);
-                    steps[t] = Where(on, states[0], Scalar{0});
-                }
+                if (!length_column) continue;
+                // Sequences that have ended keep their states and give zeros.
+                Array on = Greater(length_column, Scalar{t});
+                for (int s = 0; s < n_states_; ++s) states[s] = Where(on, states[s], old[s]);
+                steps[t] = Where(on, states[0], Scalar{0});
             }
             bool is_empty = length == 0;
             outputs[0].push_back(is_empty ? Zeros(Shape{0, batch, units}, x.dtype(), x.device()) : Stack(steps, 0));
@@ -154,11 +146,6 @@ private:
     int per_direction_;
 };
 
-// The part of a gate or some gates.
-Array Gate(const Array& a, int64_t units, int64_t first, int64_t count = 1) {
-    return SliceAxis(a, a.ndim() - 1, first * units, (first + count) * units);
-}
-
 Kernel Rnn(const Node& node) {
     Layer layer{node, 1, {"Tanh"}, 1};
     if (Kernel fused = layer.Fused(node, RnnKind::kTanh, {"tanh"})) return fused;
@@ -175,22 +162,18 @@ Kernel Gru(const Node& node) {
     if (Kernel fused = layer.Fused(node, RnnKind::kGru, {"sigmoid", "tanh"})) return fused;
     bool is_linear_first = node.Flag("linear_before_reset");
     return [layer, is_linear_first](const Inputs& in) {
-        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Arrays* s) {
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& x, Arrays* s) {
             const Array& h = (*s)[0];
-            int64_t u = d.units;
-            auto rows = [u](const Array& a, int64_t first, int64_t count) {
-                return SliceAxis(a, 0, first * u, (first + count) * u);
-            };
-            auto bias = [&](int64_t first, int64_t count) {
-                return d.bias ? std::optional{rows(*d.bias, first, count)} : std::nullopt;
-            };
-            Array both = d.activations[0](Gate(gate, u, 0, 2) + Linear(h, rows(d.recurrent, 0, 2), bias(0, 2)));
-            Array update = Gate(both, u, 0);
-            Array reset = Gate(both, u, 1);
-            Array w = rows(d.recurrent, 2, 1);
-            Array inner = is_linear_first ? reset * Linear(h, w, bias(2, 1)) : Linear(reset * h, w, bias(2, 1));
-            Array candidate = d.activations[1](Gate(gate, u, 2) + inner);
-            (*s)[0] = (Scalar{1.0} - update) * candidate + update * h;
+            Ints sizes{2 * d.units, d.units};  // of the gates of update and reset, and what is hidden
+            Arrays parts = SplitAxis(x, 1, sizes);
+            Arrays w = SplitAxis(d.recurrent, 0, sizes);
+            Arrays b = SplitAxis(d.bias, 0, sizes);
+            Array both = d.activations[0](parts[0] + Linear(h, w[0], b[0]));
+            Arrays gates = SplitAxis(both, 1, {d.units, d.units});
+            const Array& reset = gates[1];
+            Array inner = is_linear_first ? reset * Linear(h, w[1], b[1]) : Linear(reset * h, w[1], b[1]);
+            Array candidate = d.activations[1](parts[1] + inner);
+            (*s)[0] = (Scalar{1.0} - gates[0]) * candidate + gates[0] * h;
         });
     };
 }
@@ -200,21 +183,17 @@ Kernel Lstm(const Node& node) {
     if (Kernel fused = layer.Fused(node, RnnKind::kLstm, {"sigmoid", "tanh", "tanh"})) return fused;
     bool is_coupled = node.Flag("input_forget");
     return [layer, is_coupled](const Inputs& in) {
-        return layer.Run(in, [&](const Layer::Direction& d, const Array& gate, Arrays* s) {
-            int64_t u = d.units;
-            Array c = (*s)[1];
-            Array a = gate + Linear((*s)[0], d.recurrent, d.bias);
-            auto peep = [&](const Array& x, int64_t i) {
-                if (!in.Has(7)) return x;
-                return x + c * Gate(At(in[7], {static_cast<int64_t>(d.index)}), u, i);
-            };
+        return layer.Run(in, [&](const Layer::Direction& d, const Array& x, Arrays* s) {
+            // Of input, output, forget and cell
+            Arrays gates = SplitAxis(x + Linear((*s)[0], d.recurrent, d.bias), 1, Ints(4, d.units));
+            Arrays peepholes;
+            if (in.Has(7)) peepholes = SplitAxis(At(in[7], {d.index}), 0, Ints(3, d.units));
             const Activation* f = d.activations;
-            Array enter = f[0](peep(Gate(a, u, 0), 0));
-            Array keep = is_coupled ? Scalar{1.0} - enter : f[0](peep(Gate(a, u, 2), 2));
-            c = keep * c + enter * f[1](Gate(a, u, 3));
-            Array out = f[0](peep(Gate(a, u, 1), 1));
-            (*s)[0] = out * f[2](c);
-            (*s)[1] = c;
+            auto gate = [&](int i, const Array& c) { return f[0](in.Has(7) ? gates[i] + c * peepholes[i] : gates[i]); };
+            Array enter = gate(0, (*s)[1]);
+            Array keep = is_coupled ? Scalar{1.0} - enter : gate(2, (*s)[1]);
+            (*s)[1] = keep * (*s)[1] + enter * f[1](gates[3]);
+            (*s)[0] = gate(1, (*s)[1]) * f[2]((*s)[1]);
         });
     };
 }
