@@ -1,7 +1,6 @@
 // Reading and writing at indices.
 
 #include <algorithm>
-#include <functional>
 
 #include "chainerx/core/compute_type.h"
 #include "chainerx_onnx/operators/common.h"
@@ -145,12 +144,13 @@ Array TensorScatter(const Array& past, const Array& update, const std::optional<
     int64_t length = past.shape()[axis];
     Array out = AsContiguous(Copy(past));
     for (int64_t row = 0; row < past.shape()[0]; ++row) {
-        for (int64_t i = 0; i < update.shape()[axis]; ++i) {
+        int64_t n = 0;  // steps that are side by side
+        for (int64_t i = 0; i < update.shape()[axis]; i += n) {
             int64_t step = begin[row] + i;
             if (mode == WriteMode::kCircular && length > 0) step %= length;
             if (step < 0 || step >= length) throw ModelError{"a place is ", step, " of ", length};
-            Array place = At(SliceAxis(out, axis, step, step + 1), {row});
-            SetAt(place, {}, At(SliceAxis(update, axis, i, i + 1), {row}));
+            n = std::min(length - step, update.shape()[axis] - i);
+            SetAt(At(SliceAxis(out, axis, step, step + n), {row}), {}, At(SliceAxis(update, axis, i, i + n), {row}));
         }
     }
     return out;
@@ -163,7 +163,7 @@ Array Compress(const Array& x, const Array& condition, const std::optional<int8_
 
 // Whether rows of a contiguous matrix in host memory are in this order. NaN is the greatest number.
 template <class T>
-std::function<bool(int64_t, int64_t)> RowOrder(const Array& rows, int64_t width) {
+auto RowOrder(const Array& rows, int64_t width) {
     using Wide = typename ComputeType<T>::type;
     auto less = [](T a, T b) {
         auto x = static_cast<Wide>(a);
@@ -182,17 +182,17 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
     int8_t at = axis.value_or(0);
     int64_t length = x.shape()[at];
     Array rows = InHostMemory(Moveaxis(x, Axes{at}, Axes{0}), x.dtype());
-    auto less = VisitDtype(x.dtype(), [&](auto tag) {
-        return RowOrder<typename decltype(tag)::type>(rows, rows.GetTotalSize() / std::max<int64_t>(length, 1));
-    });
     Ints order = FirstInts(length);
-    std::stable_sort(order.begin(), order.end(), less);
     Ints first;  // of each group of equal rows
     Ints group(length);
-    for (int64_t i = 0; i < length; ++i) {
-        if (i == 0 || less(order[i - 1], order[i])) first.push_back(order[i]);
-        group[order[i]] = static_cast<int64_t>(first.size()) - 1;
-    }
+    VisitDtype(x.dtype(), [&](auto tag) {
+        auto less = RowOrder<typename decltype(tag)::type>(rows, rows.GetTotalSize() / std::max<int64_t>(length, 1));
+        std::stable_sort(order.begin(), order.end(), less);
+        for (int64_t i = 0; i < length; ++i) {
+            if (i == 0 || less(order[i - 1], order[i])) first.push_back(order[i]);
+            group[order[i]] = static_cast<int64_t>(first.size()) - 1;
+        }
+    });
     Array firsts = IntsArray(first);
     Array groups = IntsArray(group);
     if (!is_sorted) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "chainerx_onnx/operators/common.h"
@@ -13,7 +14,8 @@ namespace {
 // Products with rows of weights, plus intercepts.
 struct LinearScores {
     LinearScores(const Node& node, int64_t count)
-        : weights{RowsOf(node, "coefficients", count)}, intercepts{FloatsArray(node.FloatsOrNone("intercepts"))} {
+        : weights{Transpose(Cast(RowsOf(node, "coefficients", count), Dtype::kFloat32))},
+          intercepts{FloatsArray(node.FloatsOrNone("intercepts"))} {
         if (intercepts.GetTotalSize() == 0) intercepts = Zeros(Shape{count}, Dtype::kFloat32, HostDevice());
         if (intercepts.GetTotalSize() != count) {
             throw ModelError{"its intercepts has ", intercepts.GetTotalSize(), " values for ", count, " rows"};
@@ -23,12 +25,11 @@ struct LinearScores {
 
     Array operator()(const Array& x) const {
         Array features = FeatureMatrix(x);
-        Array products = Matmul(features, Transpose(Cast(weights, features.dtype())));
-        return Cast(products, Dtype::kFloat64) + intercepts;
+        return Matmul(features, Cast(weights, features.dtype())) + intercepts;
     }
 
-    Array weights;
-    Array intercepts;
+    Array weights;     // (features, count), of float32
+    Array intercepts;  // of float64, as the scores
 };
 
 Kernel LinearRegressor(const Node& node) {
@@ -58,7 +59,9 @@ enum class SvmKernel { kLinear, kPoly, kRbf, kSigmoid };
 class VectorKernel {
 public:
     VectorKernel(const Node& node, int64_t count)
-        : vectors_{RowsOf(node, "support_vectors", count)}, kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
+        : vectors_{RowsOf(node, "support_vectors", count)},
+          squares_{Sum(Square(vectors_), Axes{1})},
+          kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
         std::vector<float> parameters = node.FloatsOrNone("kernel_params");
         parameters.resize(3);
         gamma_ = Scalar{parameters[0]};
@@ -72,7 +75,7 @@ public:
         Array products = Matmul(x, Transpose(vectors_));
         if (kind_ == SvmKernel::kLinear) return products;
         if (kind_ == SvmKernel::kRbf) {
-            Array distances = Sum(Square(x), Axes{1}, true) + Sum(Square(vectors_), Axes{1}) - Scalar{2} * products;
+            Array distances = Sum(Square(x), Axes{1}, true) + squares_ - Scalar{2} * products;
             return Exp(Negative(gamma_ * distances));
         }
         Array y = gamma_ * products + offset_;
@@ -81,6 +84,7 @@ public:
 
 private:
     Array vectors_;
+    Array squares_;  // their sums
     SvmKernel kind_;
     Scalar gamma_;
     Scalar offset_;
@@ -174,24 +178,17 @@ public:
     // Gives the scores of pairs, or the probabilities of classes, and fills votes (rows, classes).
     Array operator()(const Array& x, Array* votes) const {
         Array products = vectors_(x);
-        Arrays sums;  // of the vectors of each class, for its pair with each of the others
-        int64_t begin = 0;
-        for (int64_t size : sizes_) {
-            Array weights = Transpose(SliceAxis(weights_, 1, begin, begin + size));
-            sums.push_back(Matmul(SliceAxis(products, 1, begin, begin + size), weights));
-            begin += size;
-        }
         int64_t rows = products.shape()[0];
-        Array all_sums = AsContiguous(Stack(sums, 1));
+        int64_t others = count() - 1;
         Array pairs = EmptyInHostMemory(Shape{rows, static_cast<int64_t>(pairs_.size())});
         Array classes = EmptyInHostMemory(Shape{rows, count()});
         *votes = Zeros(Shape{rows, count()}, Dtype::kFloat64, HostDevice());
         for (int64_t row = 0; row < rows; ++row) {
             double* scores = pairs.data<double>() + row * pairs.shape()[1];
-            const double* sum = all_sums.data<double>() + row * count() * (count() - 1);
+            std::vector<double> sums = SumsOf(products.data<double>() + row * products.shape()[1]);
             for (size_t k = 0; k < pairs_.size(); ++k) {
                 auto [i, j] = pairs_[k];
-                scores[k] = rho_[k] + sum[i * (count() - 1) + j - 1] + sum[j * (count() - 1) + i];
+                scores[k] = rho_[k] + sums[i * others + j - 1] + sums[j * others + i];
                 votes->data<double>()[row * count() + (scores[k] > 0 ? i : j)] += 1;
             }
             if (has_probabilities()) Couple(ProbabilitiesOf(scores), count(), classes.data<double>() + row * count());
@@ -203,6 +200,21 @@ private:
     static int64_t CountOf(const Ints& sizes) {
         if (sizes.size() < 2) throw ModelError{"it has ", sizes.size(), " classes"};
         return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    }
+
+    // What the vectors of each class add to its pair with each of the others.
+    std::vector<double> SumsOf(const double* products) const {
+        int64_t width = weights_.shape()[1];
+        std::vector<double> out;
+        int64_t begin = 0;
+        for (int64_t size : sizes_) {
+            const double* w = weights_.data<double>() + begin;
+            for (int64_t j = 1; j < count(); ++j, w += width) {
+                out.push_back(std::inner_product(w, w + size, products + begin, 0.0));
+            }
+            begin += size;
+        }
+        return out;
     }
 
     std::vector<double> ProbabilitiesOf(const double* scores) const {
