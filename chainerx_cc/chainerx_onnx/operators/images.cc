@@ -131,7 +131,7 @@ std::vector<double> ScalesOf(const Array& x, const Axes& axes, int policy, Ints*
 struct Resizing {
     explicit Resizing(const Node& node) {
         if (node.op_type() == "Upsample") {
-            resample.mode = node.Choice("mode", {"nearest", "linear", "bilinear"}) == 0 ? kNearest : kLinear;
+            resample.mode = node.Choice("mode") == 0 ? kNearest : kLinear;
             return;
         }
         resample.mode = node.Choice("mode");
@@ -164,11 +164,9 @@ struct Resizing {
                                          is_crop ? box[i + axes.size()] : 0));
             }
             if (is_crop) {
-                Array beyond = Empty(Shape{sizes[i]}, Dtype::kBool, HostDevice());
-                for (int64_t j = 0; j < sizes[i]; ++j) {
-                    beyond.data<bool>()[j] = places[j] < 0 || places[j] > static_cast<double>(length - 1);
-                }
-                beyond = AsAxis(ToDevice(beyond, x.device()), x.ndim() - 1 - axes[i]);
+                Array at = FromHost(Shape{sizes[i]}, Dtype::kFloat64, places.data(), x.device());
+                Array beyond = LogicalOr(Less(at, Scalar{0}), Greater(at, Scalar{length - 1}));
+                beyond = AsAxis(beyond, x.ndim() - 1 - axes[i]);
                 outside = outside ? LogicalOr(outside, beyond) : beyond;
             }
             x = resample(x, axes[i], places, scales[i]);

@@ -108,7 +108,7 @@ class GramCounter {
 public:
     explicit GramCounter(const Node& node)
         : alphabet_{PoolOf(node)},
-          weight_{static_cast<GramWeight>(node.Choice("mode", {"TF", "IDF", "TFIDF"}))},
+          weight_{static_cast<GramWeight>(node.Choice("mode"))},
           shortest_{node.Int("min_gram_length")},
           longest_{node.Int("max_gram_length")},
           skips_{node.Int("max_skip_count")} {
