@@ -185,8 +185,8 @@ void Plan::Run(size_t segment) {
 
 void Plan::BindScratch() {
     if (parts_.scratch_bytes == 0) return;
-    const StoragePtr& scratch = parts_.scratch->Get(*parts_.device, static_cast<size_t>(parts_.scratch_bytes),
-                                                    has_gradients_in_scratch_);
+    const StoragePtr& scratch =
+            parts_.scratch->Get(*parts_.device, static_cast<size_t>(parts_.scratch_bytes), has_gradients_in_scratch_);
     // The same block as in the last run, as a rule.
     if (scratch_.get() == scratch.get()) return;
     for (const PlanBinding& b : parts_.scratch_bindings) Bind(*b.body, scratch, b.offset);

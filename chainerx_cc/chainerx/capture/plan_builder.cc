@@ -178,7 +178,8 @@ void PlanBuilder::FindBlocks() {
                     first = i;
                     if (are_gradients[place.index]) {
                         parts_.output_blocks[place.index] = parts_.blocks.size();
-                        parts_.blocks.push_back({i, parts_.calls.size() - 1, 0, static_cast<int64_t>(storage->bytes())});
+                        parts_.blocks.push_back(
+                                {i, parts_.calls.size() - 1, 0, static_cast<int64_t>(storage->bytes())});
                     }
                 }
                 last = i;

@@ -36,8 +36,8 @@ private:
     std::deque<Place> places_;
 };
 
-// Until LeavePlaces, which gives back those before, the arrays that the calling thread makes on the CPU take these places
-// first.
+// Until LeavePlaces, which gives back those before, the arrays that the calling thread makes on the CPU take these
+// places first.
 void UsePlaces(std::shared_ptr<Places> places);
 void LeavePlaces() noexcept;
 

@@ -172,6 +172,7 @@ def test_gradients_that_add_up():
     """Those that a step adds to are read at its start and are no free memory."""
     programs = Program(False), Program(True)
     for program in programs:
+
         def step(x, program=program):
             loss = F.sum(program.model(x) ** 2)
             loss.backward()
@@ -183,3 +184,27 @@ def test_gradients_that_add_up():
             for program in programs:
                 program.model.cleargrads()
         run(programs, data(seed=i))
+
+
+def test_gradients_of_cross_entropies_overwrite_the_scores():
+    n, classes = 50, 400
+
+    def step(x, t, keeps):
+        x = chainer.Variable(x)
+        scores = x * 2
+        loss = F.softmax_cross_entropy(scores, t)
+        loss.backward()
+        return loss.array, x.grad, scores.array if keeps else None
+
+    compiled = chainer.compile(step)
+    rng = np.random.RandomState(0)
+    needed: dict[bool, int] = {}
+    for keeps in (False, True):
+        for _ in range(5):
+            x = array(rng.randn(n, classes), 'f')
+            t = array(rng.randint(-1, classes, n), 'i')
+            assert bits(compiled(x, t, keeps)) == bits(step(x, t, keeps))
+        needed[keeps] = compiled._plans.in_order[0].plan.unshared_scratch_bytes
+    assert compiled.replays >= 4
+    # The scores lie in the memory of the result.
+    assert needed[False] < n * classes * 4
