@@ -17,6 +17,7 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/loss.h"
 
 namespace chainerx {
 namespace {
@@ -37,6 +38,7 @@ private:
     void LeaveOutCopies();
     void AddSumsDirectly();
     void WriteInPlace();
+    void OverwriteScores();
     void MakeTiles();
     void RemoveGaps();
 
@@ -68,6 +70,7 @@ void Fusion::Run() {
     LeaveOutCopies();
     AddSumsDirectly();
     WriteInPlace();
+    OverwriteScores();
     MakeTiles();
     RemoveGaps();
 }
@@ -186,6 +189,19 @@ void Fusion::WriteInPlace() {
             Move(in, out);
             break;
         }
+    }
+}
+
+// The kernel reads each score before it writes the gradient there.
+void Fusion::OverwriteScores() {
+    for (size_t i = 0; i < calls_.size(); ++i) {
+        if (!IsCallOf(calls_[i], kSoftmaxCrossEntropyGradKernel)) continue;
+        std::vector<Array> arrays = ArraysOf(i);
+        const Array& scores = arrays.front();
+        bool is_alone = std::none_of(arrays.begin() + 1, arrays.end(), [&scores](const Array& a) {
+            return a.body()->storage.get() == scores.body()->storage.get();
+        });
+        if (is_alone && CanMove(scores, arrays.back(), i)) Move(scores, arrays.back());
     }
 }
 

@@ -20,7 +20,8 @@ enum class FusedMemory : uint8_t {
 //
 //   - products of matrices that are added one after the other are one call,
 //   - a kernel writes directly to where its output would be copied,
-//   - an elementwise kernel writes over an operand that nothing reads afterwards,
+//   - an elementwise kernel writes over an operand that nothing reads afterwards, and the gradient of a softmax cross
+//     entropy over the scores,
 //   - sums at indices that are added to an array go there, without an array of zeros,
 //   - the update of a large parameter stands between the casts of its gradient and of its float32 copy,
 //   - elementwise kernels, copies and such updates in a row run tile by tile, so that what they pass on stays in the

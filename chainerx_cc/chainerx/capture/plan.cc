@@ -36,7 +36,10 @@ struct Plan::RunScope {
     }
 };
 
-Plan::Plan(PlanParts parts) : parts_{std::move(parts)} {
+Plan::Plan(PlanParts parts)
+    : parts_{std::move(parts)},
+      has_gradients_in_scratch_{std::any_of(parts_.output_blocks.begin(), parts_.output_blocks.end(),
+                                            [](const std::optional<size_t>& block) { return block.has_value(); })} {
     StreamPtr stream = parts_.device->GetDefaultStream();
     if (!stream->CanRecord()) return;
     std::vector<size_t> ends;
@@ -64,9 +67,9 @@ std::vector<Array> Plan::Start(const std::vector<Array>& inputs) {
     }
     RunScope scope{*this};
     is_running_ = true;
-    BindScratch();
-    // First, so that outputs can be made in the memory of gradients that nobody reads any more.
+    // First, so that the run can use the memory of gradients that nobody reads any more.
     for (const Array& a : parts_.renewed) a.ClearGrad();
+    BindScratch();
     std::vector<StoragePtr> blocks = MakeOutputs();
     bool is_recorded = StartRecordedRun(inputs, blocks);
     BindInputs(inputs, is_recorded);
@@ -95,9 +98,16 @@ std::vector<StoragePtr> Plan::MakeOutputs() {
     std::vector<StoragePtr> blocks;
     blocks.reserve(parts_.output_bytes.size());
     for (size_t i = 0; i < parts_.output_bytes.size(); ++i) {
-        bool has_place = recorded_runs_ == nullptr || parts_.output_places[i].bytes != 0;
-        blocks.push_back(has_place ? parts_.device->Allocate(parts_.output_bytes[i])
-                                   : parts_.scratch->GetResult(*parts_.device, i, parts_.output_bytes[i]));
+        size_t bytes = parts_.output_bytes[i];
+        if (recorded_runs_ != nullptr && parts_.output_places[i].bytes == 0) {
+            blocks.push_back(parts_.scratch->GetResult(*parts_.device, i, bytes));
+            continue;
+        }
+        StoragePtr block;
+        if (std::optional<size_t> number = parts_.output_blocks[i]) {
+            block = parts_.scratch->MakeGradient(*parts_.device, parts_.blocks[*number].offset, bytes);
+        }
+        blocks.push_back(block ? std::move(block) : parts_.device->Allocate(bytes));
     }
     return blocks;
 }
@@ -175,7 +185,8 @@ void Plan::Run(size_t segment) {
 
 void Plan::BindScratch() {
     if (parts_.scratch_bytes == 0) return;
-    const StoragePtr& scratch = parts_.scratch->Get(*parts_.device, static_cast<size_t>(parts_.scratch_bytes));
+    const StoragePtr& scratch =
+            parts_.scratch->Get(*parts_.device, static_cast<size_t>(parts_.scratch_bytes), has_gradients_in_scratch_);
     // The same block as in the last run, as a rule.
     if (scratch_.get() == scratch.get()) return;
     for (const PlanBinding& b : parts_.scratch_bindings) Bind(*b.body, scratch, b.offset);

@@ -21,7 +21,7 @@ struct Program;
 enum class PlanMemory : uint8_t {
     kScratch,  // a block that runs of several plans share
     kInput,    // an array that each run is given
-    kOutput,   // a block that each run makes
+    kOutput,   // a block that each run makes, or a part of the scratch memory that outlives it
     kHeld,     // an array that exists outside, such as a parameter
 };
 
@@ -96,6 +96,7 @@ struct PlanParts {
     std::vector<std::vector<PlanBinding>> output_bindings;
     std::vector<PlanPlace> input_places;
     std::vector<PlanPlace> output_places;
+    std::vector<std::optional<size_t>> output_blocks;  // where gradients lie in the scratch memory, if they may
     std::vector<PlanResult> results;
     std::vector<PlanGrad> grads;  // by segment
     std::vector<Array> renewed;   // whose gradients end when a run starts
@@ -167,6 +168,7 @@ private:
     void EndRun() noexcept;
 
     PlanParts parts_;
+    const bool has_gradients_in_scratch_;
     std::unique_ptr<RecordedRuns> recorded_runs_;
     std::vector<double> seconds_;                        // of each call, if runs are measured
     std::vector<Array> outputs_;                         // of the present run

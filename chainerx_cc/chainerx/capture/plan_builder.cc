@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "chainerx/capture/call_visitor.h"
@@ -19,6 +20,8 @@ constexpr int64_t kAlignment = 64;
 // of a step; outputs may be gradients of all parameters, which need not be there twice.
 constexpr int64_t kLargestInput = int64_t{64} << 20;
 constexpr int64_t kLargestOutput = int64_t{1} << 20;
+// Smaller gradients have blocks of their own: somebody who keeps one then keeps no scratch memory.
+constexpr size_t kSmallestGradient = size_t{1} << 16;
 constexpr size_t kUnused = static_cast<size_t>(-1);
 
 int64_t Align(int64_t bytes) { return (std::max(bytes, int64_t{1}) + kAlignment - 1) / kAlignment * kAlignment; }
@@ -48,6 +51,7 @@ private:
     void PlaceInputs(const std::vector<Array>& inputs);
     void PlaceResults(const std::vector<Array>& results);
     void FindBlocks();
+    std::vector<bool> FindGradients() const;
     void ShareMemory();
     void ReplaceArrays();
     void Replace(Array& array);
@@ -138,17 +142,46 @@ void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
     parts_.output_bindings.resize(parts_.output_bytes.size());
 }
 
+// Of each output, whether it is a large gradient that ends when the next run starts, and nothing else.
+std::vector<bool> PlanBuilder::FindGradients() const {
+    std::vector<bool> are_gradients(parts_.output_bytes.size());
+    if (parts_.device->GetDefaultStream()->CanRecord()) return are_gradients;
+    std::unordered_set<const ArrayBody*> renewed;
+    for (const Array& a : parts_.renewed) renewed.insert(a.body());
+    std::vector<bool> ends(parts_.results.size());
+    std::vector<bool> stays(parts_.results.size());
+    for (const PlanGrad& grad : parts_.grads) {
+        if (!grad.result.has_value()) continue;
+        (renewed.count(grad.target.body()) != 0 ? ends : stays)[*grad.result] = true;
+    }
+    for (size_t i = 0; i < are_gradients.size(); ++i) are_gradients[i] = parts_.output_bytes[i] >= kSmallestGradient;
+    for (size_t i = 0; i < parts_.results.size(); ++i) {
+        const PlanResult& result = parts_.results[i];
+        if (result.memory == PlanMemory::kOutput && (stays[i] || !ends[i])) are_gradients[result.index] = false;
+    }
+    return are_gradients;
+}
+
 void PlanBuilder::FindBlocks() {
+    std::vector<bool> are_gradients = FindGradients();
+    parts_.output_blocks.resize(parts_.output_bytes.size());
     output_uses_.assign(parts_.output_bytes.size(), {kUnused, kUnused});
     for (size_t i = 0; i < parts_.calls.size(); ++i) {
-        CallVisitor visitor{[this, i](const Array& a) {
+        CallVisitor visitor{[this, i, &are_gradients](const Array& a) {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
                 parts_.blocks[place.index].last = i;
             } else if (place.memory == PlanMemory::kOutput) {
                 auto& [first, last] = output_uses_[place.index];
-                if (last == kUnused) first = i;
+                if (last == kUnused) {
+                    first = i;
+                    if (are_gradients[place.index]) {
+                        parts_.output_blocks[place.index] = parts_.blocks.size();
+                        parts_.blocks.push_back(
+                                {i, parts_.calls.size() - 1, 0, static_cast<int64_t>(storage->bytes())});
+                    }
+                }
                 last = i;
             } else if (place.memory == PlanMemory::kHeld && recording_.IsStandIn(*storage)) {
                 places_[storage] = {PlanMemory::kScratch, parts_.blocks.size()};

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "chainerx/backends/native/means.h"
-#include "chainerx/backends/native/places.h"
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/places.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/core_types.h"
 #include "chainerx/python/object.h"
 
 namespace chainerx::python {
 
-using PlacesPtr = std::shared_ptr<native::Places>;
+using PlacesPtr = std::shared_ptr<Places>;
 
 namespace {
 
@@ -111,17 +111,17 @@ PlacesPtr NewPlaces(const std::vector<Array>& arrays) {
         }
         pieces.push_back(storage);
     }
-    return std::make_shared<native::Places>(pieces);
+    return std::make_shared<Places>(pieces);
 }
 
 PyRef EnterPlaces(PyObject* self) {
-    native::UsePlaces(ValueOf<PlacesPtr>(self));
+    UsePlaces(ValueOf<PlacesPtr>(self));
     return PyRef::Borrow(self);
 }
 
 void ExitPlaces(PyObject* self, PyObject*, PyObject*, PyObject*) {
     ValueOf<PlacesPtr>(self);  // raises without one
-    native::LeavePlaces();
+    LeavePlaces();
 }
 
 }  // namespace

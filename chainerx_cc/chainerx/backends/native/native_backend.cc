@@ -7,8 +7,8 @@
 #include "chainerx/backends/native/kernels/blas.h"
 #include "chainerx/backends/native/kernels/gemm.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
-#include "chainerx/backends/native/places.h"
 #include "chainerx/core/context.h"
+#include "chainerx/core/places.h"
 
 namespace chainerx::native {
 namespace {
@@ -33,9 +33,7 @@ NativeBackend::NativeBackend(Context& context) : Backend{context, kName} {
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) { return std::make_unique<NativeDevice>(*this, index); }
 
 StoragePtr NativeDevice::Allocate(size_t bytes) {
-    if (bytes >= kSmallestPlace) {
-        if (StoragePtr storage = TakePlace(bytes, *this)) return storage;
-    }
+    if (StoragePtr storage = TakePlace(bytes, *this)) return storage;
     char* block = static_cast<char*>(native::Allocate(bytes + kHeader));
     return StoragePtr{new (block) Storage{block + kHeader, bytes, *this, &FreeStorage}};
 }

@@ -1,12 +1,14 @@
-#include "chainerx/backends/native/places.h"
+#include "chainerx/core/places.h"
 
 #include <utility>
 #include <vector>
 
 #include "chainerx/core/device.h"
 
-namespace chainerx::native {
+namespace chainerx {
 namespace {
+
+constexpr size_t kSmallestPlace = size_t{1} << 18;
 
 thread_local std::vector<std::shared_ptr<Places>> t_places;  // the last ones are in use
 
@@ -39,7 +41,7 @@ void LeavePlaces() noexcept {
 }
 
 StoragePtr TakePlace(size_t bytes, Device& device) {
-    return t_places.empty() ? nullptr : t_places.back()->Take(bytes, device);
+    return bytes < kSmallestPlace || t_places.empty() ? nullptr : t_places.back()->Take(bytes, device);
 }
 
-}  // namespace chainerx::native
+}  // namespace chainerx

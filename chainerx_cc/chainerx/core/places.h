@@ -9,10 +9,7 @@
 
 #include "chainerx/core/storage.h"
 
-namespace chainerx::native {
-
-// Smaller arrays take no places.
-constexpr size_t kSmallestPlace = size_t{1} << 18;
+namespace chainerx {
 
 // Memory that others provide, such as what processes share: pieces, each for an array of exactly its size. An array
 // takes a free one for as long as it lives.
@@ -39,11 +36,12 @@ private:
     std::deque<Place> places_;
 };
 
-// Until LeavePlaces, which gives back those before, the arrays that the calling thread makes take these places first.
+// Until LeavePlaces, which gives back those before, the arrays that the calling thread makes on the CPU take these
+// places first.
 void UsePlaces(std::shared_ptr<Places> places);
 void LeavePlaces() noexcept;
 
-// Memory for an array of that thread, if there is a place for it.
+// Memory for an array of that thread, if there is a place for it. Small arrays take none.
 StoragePtr TakePlace(size_t bytes, Device& device);
 
-}  // namespace chainerx::native
+}  // namespace chainerx
