@@ -8,8 +8,6 @@
 namespace chainerx {
 namespace {
 
-constexpr size_t kSmallestPlace = size_t{1} << 18;
-
 thread_local std::vector<std::shared_ptr<Places>> t_places;  // the last ones are in use
 
 }  // namespace
@@ -40,8 +38,8 @@ void LeavePlaces() noexcept {
     if (!t_places.empty()) t_places.pop_back();
 }
 
-StoragePtr TakePlace(size_t bytes, Device& device) {
-    return bytes < kSmallestPlace || t_places.empty() ? nullptr : t_places.back()->Take(bytes, device);
+StoragePtr TakeLargePlace(size_t bytes, Device& device) {
+    return t_places.empty() ? nullptr : t_places.back()->Take(bytes, device);
 }
 
 }  // namespace chainerx

@@ -41,7 +41,12 @@ private:
 void UsePlaces(std::shared_ptr<Places> places);
 void LeavePlaces() noexcept;
 
-// Memory for an array of that thread, if there is a place for it. Small arrays take none.
-StoragePtr TakePlace(size_t bytes, Device& device);
+StoragePtr TakeLargePlace(size_t bytes, Device& device);
+
+// Memory for an array of that thread, if there is a place for it. Small arrays, which come most often, take none.
+inline StoragePtr TakePlace(size_t bytes, Device& device) {
+    constexpr size_t kSmallestPlace = size_t{1} << 18;
+    return bytes < kSmallestPlace ? nullptr : TakeLargePlace(bytes, device);
+}
 
 }  // namespace chainerx
