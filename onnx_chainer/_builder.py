@@ -163,11 +163,11 @@ class Builder(KnownCall):
     def reduce(
         self, kind: str, x: Any, axes: Sequence[int] | None = None, keepdims: bool = False
     ) -> Any:
-        """Reduces axes, ``None`` for all, by ``kind``: ``'Sum'``, ``'Mean'``, ``'Max'``, ..."""
+        """Reduces axes, ``None`` for all, by an operator such as ``'ReduceSum'``."""
         if axes is not None and not len(axes):
             return x
         axes = None if axes is None else list(axes)
-        return self._node(f'Reduce{kind}', x, axes=axes, keepdims=int(keepdims))
+        return self._node(kind, x, axes=axes, keepdims=int(keepdims))
 
     def slice(
         self,
@@ -218,8 +218,8 @@ class Builder(KnownCall):
             )
         return self.Clip(x, low, high)
 
-    def softmax(self, x: Any, axis: int, ndim: int, kind: str = 'Softmax') -> Any:
-        """Softmax along one axis of a value with ``ndim`` axes; ``kind`` may be ``LogSoftmax``."""
+    def softmax(self, x: Any, axis: int, ndim: int, kind: str) -> Any:
+        """``Softmax`` or ``LogSoftmax`` along one axis of a value with ``ndim`` axes."""
         axis %= ndim
         if self.opset >= 13 or axis == ndim - 1:
             return getattr(self, kind)(x, axis=axis)
@@ -259,10 +259,6 @@ class Builder(KnownCall):
         """Broadcasts to a shape."""
         return self.Expand(x, self.ints(shape))
 
-    def argmax(self, x: Any, axis: int, kind: str = 'ArgMax', keepdims: bool = False) -> Any:
-        """Index of the largest element along an axis, as int64."""
-        return getattr(self, kind)(x, axis=axis, keepdims=int(keepdims))
-
     def equal(self, x: Any, y: Any, dtype: Any) -> Any:
         """Elementwise equality of values of ``dtype``."""
         if not self.has('Equal', dtype):
@@ -297,7 +293,7 @@ class Builder(KnownCall):
             return self.GatherElements(x, index, axis=axis)
         depth, values = self.const([length], numpy.int64), self.const([0, 1], numpy.float32)
         chosen = self.cast(self.OneHot(self.squeeze(index, [axis]), depth, values, axis=axis), bool)
-        return self.reduce('Sum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
+        return self.reduce('ReduceSum', self.Where(chosen, x, self.const(0, dtype)), [axis], True)
 
     def counted(self, labels: Any, ignored: Any) -> Any:
         """Whether labels, which are input 1, are others than the one to ignore."""

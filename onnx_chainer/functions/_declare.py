@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from onnx_chainer import onnx_helper
 from onnx_chainer._builder import Builder
@@ -12,8 +13,6 @@ from onnx_chainer._schemas import schemas_of
 from onnx_chainer._trace import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from onnx import NodeProto
 
     from chainer.function import Function
@@ -21,20 +20,11 @@ if TYPE_CHECKING:
     from onnx_chainer.context import Context
 
 
-class Convert(Protocol):
-    """A converter as programs call it."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        func: FunctionNode | Function,
-        opset_version: int,
-        input_names: Sequence[str],
-        output_names: Sequence[str],
-        context: Context,
-    ) -> tuple[NodeProto, ...]:
-        """Returns the nodes of a function."""
+#: A converter as programs call it. It gives the nodes of a function.
+Convert = Callable[
+    ['FunctionNode | Function', int, Sequence[str], Sequence[str], 'Context'],
+    'tuple[NodeProto, ...]',
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,16 +32,14 @@ class Converter:
     """A converter.
 
     Attributes:
-        name: Name of the functions that it converts.
         since: First version of the operator set that it can convert to.
-        description: What it makes.
-        convert: The converter.
+        body: The function that makes the nodes. Its docstring, if any, is a note for users.
+        convert: The converter as programs call it.
 
     """
 
-    name: str
     since: int
-    description: str
+    body: Callable[..., Any]
     convert: Convert
 
 
@@ -59,31 +47,30 @@ class Converter:
 CONVERTERS: dict[str, Converter] = {}
 
 
-def converts(name: str, since: int = 9) -> Callable[[Callable[..., Any]], Convert]:
-    """Decorator that declares the converter of functions of a name, for opsets from ``since`` on.
+def converts(since: int = 9) -> Callable[[Callable[..., Any]], Convert]:
+    """Decorator that makes ``convert_X`` the converter of functions of the name ``X``.
 
     It gets a :class:`~onnx_chainer._builder.Builder`, the function and the names of the inputs, and
     returns the names of the outputs. The decorator gives the converter as programs call it.
     """
+    return lambda body: _enter(body.__name__.removeprefix('convert_'), body, since)
 
-    def decorate(body):
-        def convert(func, opset_version, input_names, output_names, context):
-            call = context.call
-            if call is None or call.func is not func:
-                call = _call_of(func)
-                onnx_helper.set_func_name(context.unique(call.name))
-            g = Builder(call, opset_version, input_names, context)
-            g.need(since)
-            return g.finish(body(g, g.func, *input_names), output_names)
 
-        description = (body.__doc__ or '').strip()
-        convert.__name__ = convert.__qualname__ = f'convert_{name}'
-        convert.__module__ = body.__module__
-        convert.__doc__ = f'Converts {name}: {description}'
-        CONVERTERS[name] = Converter(name, since, description, convert)
-        return convert
+def _enter(name, body, since):
+    def convert(func, opset_version, input_names, output_names, context):
+        call = context.call
+        if call is None or call.func is not func:
+            call = _call_of(func)
+            onnx_helper.set_func_name(context.unique(call.name))
+        g = Builder(call, opset_version, input_names, context)
+        g.need(since)
+        return g.finish(body(g, g.func, *input_names), output_names)
 
-    return decorate
+    convert.__name__ = convert.__qualname__ = f'convert_{name}'
+    convert.__module__ = body.__module__
+    convert.__doc__ = f'Converts {name}. {body.__doc__ or ""}'.strip()
+    CONVERTERS[name] = Converter(since, body, convert)
+    return convert
 
 
 def _call_of(func):
@@ -96,11 +83,10 @@ def _call_of(func):
     )
 
 
-def row(names: str, description: str, body: Callable[..., Any], since: int = 9) -> None:
-    """Declares a formula as the converter of functions, whose names spaces separate."""
-    body.__doc__ = description
-    for name in names.split():
-        converts(name, since)(body)
+def formulas(since: int = 9, /, **bodies: Callable[..., Any]) -> None:
+    """Declares converters by the names of the functions, as :func:`converts` does."""
+    for name, body in bodies.items():
+        _enter(name, body, since)
 
 
 def one_to_one(**operators: str) -> None:
@@ -111,4 +97,4 @@ def one_to_one(**operators: str) -> None:
             return getattr(g, operator)(*xs)
 
         body.__module__ = sys._getframe(1).f_globals['__name__']
-        row(name, f'``{operator}``.', body, max(9, schemas_of('', operator)[0].since))
+        _enter(name, body, max(9, schemas_of('', operator)[0].since))

@@ -13,7 +13,7 @@ from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions import _indexing
 from onnx_chainer.functions._convolution import convolution
-from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions._declare import converts, formulas, one_to_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from onnx_chainer.onnx_helper import GraphBuilder
 
 
-@converts('AsStrided')
+@converts()
 def convert_AsStrided(g, f, x):
-    """``Gather`` of the elements, of arrays in the usual memory layout."""
+    """Of arrays in the usual memory layout."""
     geometry = f._geometry
     strides = tuple(math.prod(map(int, g.shape()[i + 1 :])) for i in range(g.ndim()))
     if tuple(geometry.strides) != strides or geometry.storage_offset:
@@ -34,9 +34,8 @@ def convert_AsStrided(g, f, x):
     return g.Gather(g.reshape(x, [-1]), index, axis=0)
 
 
-@converts('Diagonal')
+@converts()
 def convert_Diagonal(g, f, x):
-    """``Gather`` of the flat diagonal."""
     a, b = g.axis(f.axis1), g.axis(f.axis2)
     n, m = (int(g.shape()[i]) for i in (a, b))
     rest = [i for i in range(g.ndim()) if i not in (a, b)]
@@ -44,10 +43,6 @@ def convert_Diagonal(g, f, x):
     shape = [g.shape()[i] for i in rest]
     flat = g.reshape(g.Transpose(x, perm=[*rest, a, b]), [*shape, n * m])
     return g.Gather(flat, index, axis=len(rest))
-
-
-def _broadcast(g, f, *xs):
-    return [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)]
 
 
 def _stack_along(g, xs, axis, with_axes):
@@ -73,22 +68,7 @@ def get_slice_node(
     ends: Sequence[int],
     steps: Sequence[int],
 ) -> Any:
-    """Adds a ``Slice`` node.
-
-    Args:
-        gb (onnx_chainer.onnx_helper.GraphBuilder): Builder.
-        opset_version (int): Version of the operator set.
-        context (onnx_chainer.context.Context): Constants.
-        input_names (list of str): Name of the input.
-        axes (list of int): Axes.
-        starts (list of int): First positions.
-        ends (list of int): Positions behind the last ones.
-        steps (list of int): Steps.
-
-    Returns:
-        str: Name of the output.
-
-    """
+    """Adds a ``Slice`` of the one input to a graph, and returns the name of its output."""
     if opset_version < 10:
         if any(s != 1 for s in steps):
             raise ValueError('a slice with a step needs opset 10 or newer')
@@ -100,24 +80,23 @@ def get_slice_node(
     return gb.op('Slice', [*input_names, *names])
 
 
-@converts('Im2Col')
+@converts()
 def convert_Im2Col(g, f, x):
-    """``Conv`` with one-hot weights, a group for each channel."""
+    """One-hot weights, a group for each channel."""
     k, c = f.kh * f.kw, int(g.shape()[1])
     weight = numpy.tile(numpy.eye(k, dtype=g.dtype()).reshape(k, 1, f.kh, f.kw), (c, 1, 1, 1))
     stride, pad, dilate = (f.sy, f.sx), (f.ph, f.pw), (f.dy, f.dx)
     return convolution(g, [x, weight], (f.kh, f.kw), stride, pad, dilate, c, f.cover_all)
 
 
-def _transposed(g, x, move):
-    """Moves axes: ``move`` does it with an array whose shape has the numbers of its axes."""
+def _moved(g, x, move, *args):
+    """Moves axes as a function of NumPy does it with an array of the shape ``(0, 1, ...)``."""
     labels = numpy.broadcast_to(numpy.zeros(()), tuple(range(g.ndim())))
-    return g.Transpose(x, perm=list(move(labels).shape))
+    return g.Transpose(x, perm=list(move(labels, *args).shape))
 
 
-@converts('Pad')
+@converts()
 def convert_Pad(g, f, x):
-    """``Pad``."""
     keywords, modes = f.keywords, ('constant', 'reflect', 'edge', 'wrap')
     if f.mode not in modes or keywords.get('reflect_type', 'even') != 'even':
         raise Unsupported(f'mode {f.mode!r} with {keywords} has no operator')
@@ -133,9 +112,8 @@ def convert_Pad(g, f, x):
     return g.pad(x, pads, f.mode, values.ravel()[0].item())
 
 
-@converts('PadSequence')
+@converts()
 def convert_PadSequence(g, f, *xs):
-    """``Pad`` and ``Concat``."""
     length = int(g.out_shape()[1])
     rows = []
     for i, x in enumerate(xs):
@@ -147,9 +125,8 @@ def convert_PadSequence(g, f, *xs):
     return g.Concat(*rows, axis=0)
 
 
-@converts('Permutate')
+@converts()
 def convert_Permutate(g, f, x):
-    """``Gather``, of ``ScatterElements`` for the inverse of an input."""
     axis, indices = g.axis(f.axis), f.indices
     if f.inv and g.is_constant(indices):
         indices = numpy.argsort(g.array(indices)).astype(numpy.int64)
@@ -160,9 +137,8 @@ def convert_Permutate(g, f, x):
     return g.Gather(x, indices, axis=axis)
 
 
-@converts('Repeat')
+@converts()
 def convert_Repeat(g, f, x):
-    """``Gather``; ``Expand`` and ``Reshape`` along dynamic axes."""
     axis = f.axis
     shape = list(g.shape())
     if axis is None:
@@ -176,9 +152,9 @@ def convert_Repeat(g, f, x):
     return g.reshape(y, [*shape[:axis], shape[axis] * k, *shape[axis + 1 :]])
 
 
-@converts('ResizeImages')
+@converts()
 def convert_ResizeImages(g, f, x):
-    """``Resize``; ``Upsample`` or matrix products before opset 11."""
+    """Matrix products before opset 11."""
     sizes = [*g.shape()[:2], f.out_H, f.out_W]
     if g.opset < 11:
         return _resize_by_products(g, f, x)
@@ -205,22 +181,14 @@ def _resize_by_products(g, f, x):
     return g.MatMul(g.MatMul(matrices[0], x), matrices[1].T.copy())
 
 
-@converts('SelectItem')
-def convert_SelectItem(g, f, x, t):
-    """``GatherElements``; of ``OneHot`` before opset 11."""
-    return g.at_labels(x, g.cast(t, numpy.int64), g.shape()[1])
-
-
-@converts('Separate')
+@converts()
 def convert_Separate(g, f, x):
-    """``Split`` and ``Squeeze``."""
     axis = g.axis(f.axis)
     return [g.squeeze(y, [axis]) for y in g.split(x, [1] * int(g.shape()[axis]), axis)]
 
 
-@converts('SpatialTransformerGrid')
+@converts()
 def convert_SpatialTransformerGrid(g, f, theta):
-    """``MatMul`` with the points of the grid."""
     axes = [numpy.linspace(-1, 1, n) for n in f.output_shape]
     points = [a.ravel() for a in numpy.meshgrid(*axes, indexing='ij')[::-1]]
     points.append(numpy.ones_like(points[0]))
@@ -228,9 +196,8 @@ def convert_SpatialTransformerGrid(g, f, theta):
     return g.reshape(grid, g.out_shape(), g.shape())
 
 
-@converts('SpatialTransformerSampler', 16)
+@converts(16)
 def convert_SpatialTransformerSampler(g, f, x, grid):
-    """``GridSample``."""
     if g.ndim() > 4:
         g.need(20, 'a spatial transformer of more than two dimensions')
     mode = 'bilinear' if g.opset < 20 else 'linear'
@@ -240,9 +207,8 @@ def convert_SpatialTransformerSampler(g, f, x, grid):
     )
 
 
-@converts('SplitAxis')
+@converts()
 def convert_SplitAxis(g, f, x):
-    """``Split``."""
     axis = g.axis(f.axis)
     sizes = [g.out_shape(i)[axis] for i in range(g.n_outputs)]
     if g.opset >= 13 or not any(isinstance(n, Dim) for n in sizes):
@@ -255,71 +221,57 @@ def convert_SplitAxis(g, f, x):
     return parts
 
 
-@converts('Squeeze')
+@converts()
 def convert_Squeeze(g, f, x):
-    """``Squeeze``."""
     axis = f.axis
     if axis is None:
         axis = [i for i, n in enumerate(g.shape()) if n == 1]
     return g.squeeze(x, sorted(a % g.ndim() for a in axis)) if len(axis) else g.Identity(x)
 
 
-@converts('Stack')
+@converts()
 def convert_Stack(g, f, *xs):
-    """``Unsqueeze`` and ``Concat``."""
     axis = f.axis % (g.ndim() + 1)
     return g.Concat(*[g.unsqueeze(x, [axis]) for x in xs], axis=axis)
 
 
-@converts('Tile')
+@converts()
 def convert_Tile(g, f, x):
-    """``Tile``."""
     reps, ndim = list(f.reps), g.ndim()
     x = g.unsqueeze(x, list(range(len(reps) - ndim)))
     return g.Tile(x, g.ints([1] * (ndim - len(reps)) + reps))
 
 
-@converts('TransposeSequence')
+@converts()
 def convert_TransposeSequence(g, f, *xs):
-    """``Split`` and ``Concat``."""
     parts = [g.split(x, [1] * int(g.shape(i)[0]), 0) for i, x in enumerate(xs)]
     steps = itertools.zip_longest(*parts)
     return [g.Concat(*filter(None, step), axis=0) for step in steps]
 
 
-row('Cast', '``Cast``.', lambda g, f, x: g.cast(x, g.out_dtype()))
-row('Concat', '``Concat``.', lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)))
-row('Copy', '``Identity``.', lambda g, f, x: g.Identity(x))
-row('Depth2Space', '``DepthToSpace``.', lambda g, f, x: g.DepthToSpace(x, blocksize=f.r))
-row('Dstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 2, numpy.atleast_3d))
-row('Hstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d))
-row('Vstack', '``Concat``.', lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d))
-row('ExpandDims', '``Unsqueeze``.', lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]))
-row('Reshape', '``Reshape``.', lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()))
-row('Space2Depth', '``SpaceToDepth``.', lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r))
-row('Where', '``Where``.', lambda g, f, x, y: g.Where(f.condition, x, y))
-row('Broadcast', '``Expand``.', _broadcast)
-row(
-    'GetItem',
-    '``Slice``, ``Gather`` and ``GatherND``.',
-    lambda g, f, x: _indexing.get(g, f.slices, x),
+formulas(
+    Broadcast=lambda g, f, *xs: [g.expand(x, g.out_shape(i)) for i, x in enumerate(xs)],
+    Cast=lambda g, f, x: g.cast(x, g.out_dtype()),
+    Concat=lambda g, f, *xs: g.Concat(*xs, axis=g.axis(f.axis)),
+    Copy=lambda g, f, x: g.Identity(x),
+    Depth2Space=lambda g, f, x: g.DepthToSpace(x, blocksize=f.r),
+    Dstack=lambda g, f, *xs: _stack_along(g, xs, 2, numpy.atleast_3d),
+    ExpandDims=lambda g, f, x: g.unsqueeze(x, [f.axis % (g.ndim() + 1)]),
+    Flip=lambda g, f, x: _reverse(g, x, g.axis(f.axis)),
+    FlipLR=lambda g, f, x: _reverse(g, x, 1),
+    FlipUD=lambda g, f, x: _reverse(g, x, 0),
+    GetItem=lambda g, f, x: _indexing.get(g, f.slices, x),
+    Hstack=lambda g, f, *xs: _stack_along(g, xs, 1, numpy.atleast_1d),
+    Moveaxis=lambda g, f, x: _moved(g, x, numpy.moveaxis, f.source, f.destination),
+    Reshape=lambda g, f, x: g.reshape(x, g.out_shape(), g.shape()),
+    Rollaxis=lambda g, f, x: _moved(g, x, numpy.rollaxis, f.axis, f.start),
+    SelectItem=lambda g, f, x, t: g.at_labels(x, g.cast(t, numpy.int64), g.shape()[1]),
+    Space2Depth=lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r),
+    Swapaxes=lambda g, f, x: _moved(g, x, numpy.swapaxes, f.axis1, f.axis2),
+    Transpose=lambda g, f, x: _moved(g, x, numpy.transpose, f.axes),
+    Vstack=lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d),
+    Where=lambda g, f, x, y: g.Where(f.condition, x, y),
 )
-row(
-    'ScatterAdd',
-    '``ScatterND`` that adds from opset 16; of ``OneHot`` positions before.',
-    lambda g, f, a, b: _indexing.add(g, f.slices, a, b),
-    13,
-)
-_PROGRAMS = 'No function of Chainer gives a shape; programs may wrap one by this name.'
-row('Shape', f'``Shape``. {_PROGRAMS}', lambda g, f, x: g.Shape(x))
-_REVERSES = '``Slice`` with the step -1; ``Gather`` before opset 10.'
-row('Flip', _REVERSES, lambda g, f, x: _reverse(g, x, g.axis(f.axis)))
-row('FlipLR', _REVERSES, lambda g, f, x: _reverse(g, x, 1))
-row('FlipUD', _REVERSES, lambda g, f, x: _reverse(g, x, 0))
-for _name, _move in {
-    'Transpose': lambda f: lambda a: a.transpose(*f.axes or ()),
-    'Moveaxis': lambda f: lambda a: numpy.moveaxis(a, f.source, f.destination),
-    'Rollaxis': lambda f: lambda a: numpy.rollaxis(a, f.axis, f.start),
-    'Swapaxes': lambda f: lambda a: a.swapaxes(f.axis1, f.axis2),
-}.items():
-    row(_name, '``Transpose``.', lambda g, f, x, move=_move: _transposed(g, x, move(f)))
+formulas(13, ScatterAdd=lambda g, f, a, b: _indexing.add(g, f.slices, a, b))
+# No function of Chainer gives a shape; programs may wrap one by this name.
+one_to_one(Shape='Shape')

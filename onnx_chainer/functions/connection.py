@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from onnx_chainer.functions._convolution import convolution, transposed_convolution
-from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions._declare import converts, formulas
 
 
 def _alike(g, xs):
@@ -26,9 +26,8 @@ def _deconvolution(g, f, *xs):
     return transposed_convolution(g, _alike(g, xs), ksize, f.stride, f.pad, f.dilate, f.groups)
 
 
-@converts('EmbedIDFunction')
+@converts()
 def convert_EmbedIDFunction(g, f, x, W):
-    """``Gather``; zeros for the ignored label by ``Where``."""
     if f.ignore_label is None:
         return g.Gather(W, x, axis=0)
     ignored = g.Equal(x, g.const(f.ignore_label, g.dtype()))
@@ -37,9 +36,8 @@ def convert_EmbedIDFunction(g, f, x, W):
     return g.Where(g.unsqueeze(ignored, [g.ndim()]), zero, y)
 
 
-@converts('LinearFunction')
+@converts()
 def convert_LinearFunction(g, f, *xs):
-    """``Gemm``."""
     x, W, *b = _alike(g, xs)
     return g.Gemm(x, W, *(b or no_bias(g)), transB=1)
 
@@ -49,9 +47,8 @@ def no_bias(g: Any) -> list[Any]:
     return [] if g.opset >= 11 else [g.const(numpy.zeros(1, g.dtype()))]
 
 
-@converts('BilinearFunction')
+@converts()
 def convert_BilinearFunction(g, f, e1, e2, W, *rest):
-    """Of ``MatMul`` of pairs of features."""
     n1, n2, n_out = (int(n) for n in g.shape(2))
     e1, e2 = [g.reshape(e, [-1, n]) for e, n in ((e1, n1), (e2, n2))]
     pairs = g.Mul(g.unsqueeze(e1, [2]), g.unsqueeze(e2, [1]))
@@ -62,9 +59,9 @@ def convert_BilinearFunction(g, f, e1, e2, W, *rest):
     return y
 
 
-@converts('LocalConvolution2DFunction')
+@converts()
 def convert_LocalConvolution2DFunction(g, f, x, W, b=None):
-    """``Slice`` of windows, and ``MatMul`` with the weights of each position."""
+    """Windows, and products with the weights of each position."""
     n_out, out_h, out_w, c, kh, kw = (int(n) for n in g.shape(1))
     windows = []
     for i, j in numpy.ndindex(out_h, out_w):
@@ -78,9 +75,9 @@ def convert_LocalConvolution2DFunction(g, f, x, W, b=None):
     return y if b is None else g.Add(y, b)
 
 
-@converts('Shift')
+@converts()
 def convert_Shift(g, f, x):
-    """``Conv`` with one-hot weights, a group for each channel."""
+    """One-hot weights, a group for each channel."""
     c, k = int(g.shape()[1]), f.kh * f.kw
     size = c // k
     directions = list(range(k))
@@ -99,7 +96,9 @@ def convert_Shift(g, f, x):
 _LOWEST = {'e': -6e4, 'f': -1e38, 'd': -1e300}
 
 
-def _attention(g, f, q, k, v, mask=None):
+@converts()
+def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
+    """The operator for four axes; others are made of products."""
     scale = f.scale
     if scale is None:
         scale = 1 / math.sqrt(int(g.shape(0)[-1]))
@@ -117,7 +116,7 @@ def _attention(g, f, q, k, v, mask=None):
         allowed = mask
     if allowed is not None:
         score = g.Where(allowed, score, g.const(_LOWEST[numpy.dtype(g.dtype()).char]))
-    weight = g.softmax(score, -1, len(g.out_shape()))
+    weight = g.softmax(score, -1, len(g.out_shape()), 'Softmax')
     if allowed is not None and not f.is_causal:
         weight = g.Where(allowed, weight, g.const(0))
     return g.MatMul(weight, v)
@@ -129,10 +128,9 @@ def _are_plain(g):
     return all(len(s) == 4 and s[:2] == shapes[0][:2] for s in shapes)
 
 
-row('Convolution2DFunction ConvolutionND', '``Conv``.', _convolution)
-row('Deconvolution2DFunction DeconvolutionND', '``ConvTranspose``.', _deconvolution)
-row(
-    'scaled_dot_product_attention',
-    '``Attention`` from opset 23 for four axes; of ``MatMul`` and ``Softmax`` before.',
-    _attention,
+formulas(
+    Convolution2DFunction=_convolution,
+    ConvolutionND=_convolution,
+    Deconvolution2DFunction=_deconvolution,
+    DeconvolutionND=_deconvolution,
 )

@@ -5,93 +5,87 @@ from __future__ import annotations
 import numpy
 
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions._declare import converts, formulas
 
 
 def _reduced(g, loss, how):
-    return loss if how == 'no' else g.reduce(how.title(), loss)
+    return loss if how == 'no' else g.reduce('ReduceMean', loss)
 
 
-@converts('Contrastive')
+@converts()
 def convert_Contrastive(g, f, x0, x1, y):
-    """Of ``ReduceSumSquare``, ``Sqrt`` and ``Where``."""
-    squared = g.reduce('SumSquare', g.Sub(x0, x1), [1])
+    squared = g.reduce('ReduceSumSquare', g.Sub(x0, x1), [1])
     margin = g.Relu(g.Sub(f.margin, g.Sqrt(squared)))
     same = g.Equal(y, g.const(1, g.dtype(2)))
     return _reduced(g, g.Mul(g.Where(same, squared, g.square(margin)), 0.5), f.reduce)
 
 
-@converts('CrossCovariance')
+@converts()
 def convert_CrossCovariance(g, f, y, z):
-    """Of ``ReduceMean`` and ``MatMul``."""
-    y, z = [g.Sub(x, g.reduce('Mean', x, [0], True)) for x in (y, z)]
-    covariance = g.Div(g.MatMul(g.Transpose(y, perm=[1, 0]), z), g.shape()[0])
-    return _half_sum_of_squares(g, covariance, f.reduce)
+    y, z = [g.Sub(x, g.reduce('ReduceMean', x, [0], True)) for x in (y, z)]
+    return _half_sum_of_squares(g, f, _covariance(g, y, z))
 
 
-def _half_sum_of_squares(g, x, reduce):
-    return x if reduce == 'no' else g.Mul(g.reduce('SumSquare', x), 0.5)
+def _covariance(g, y, z):
+    return g.Div(g.MatMul(g.Transpose(y, perm=[1, 0]), z), g.shape()[0])
 
 
-@converts('DeCov')
+def _half_sum_of_squares(g, f, x):
+    return x if f.reduce == 'no' else g.Mul(g.reduce('ReduceSumSquare', x), 0.5)
+
+
+@converts()
 def convert_DeCov(g, f, h):
-    """Of ``ReduceMean`` and ``MatMul``."""
-    d = g.Sub(h, g.reduce('Mean', h, [0], True))
-    covariance = g.Div(g.MatMul(g.Transpose(d, perm=[1, 0]), d), g.shape()[0])
+    d = g.Sub(h, g.reduce('ReduceMean', h, [0], True))
     others = 1 - numpy.eye(int(g.shape()[1]), dtype=g.dtype())
-    return _half_sum_of_squares(g, g.Mul(covariance, others), f.reduce)
+    return _half_sum_of_squares(g, f, g.Mul(_covariance(g, d, d), others))
 
 
-@converts('Hinge')
+@converts()
 def convert_Hinge(g, f, x, t):
-    """Of ``OneHot`` and ``Relu``."""
     depth = g.const(int(g.shape()[1]), numpy.int64)
     signs = g.OneHot(g.cast(t, numpy.int64), depth, g.const([1, -1]), axis=-1)
     loss = g.Relu(g.Add(g.Mul(signs, x), 1))
     if f.norm == 'L2':
         loss = g.square(loss)
     if f.reduce == 'mean':
-        return g.Div(g.reduce('Sum', loss), g.shape()[0])
+        return g.Div(g.reduce('ReduceSum', loss), g.shape()[0])
     return loss
 
 
-@converts('HuberLoss')
+@converts()
 def convert_HuberLoss(g, f, x, t):
-    """Of ``Abs`` and ``Where``."""
     d = g.Sub(x, t)
     a = g.Abs(d)
     outer = g.Mul(g.Sub(a, 0.5 * f.delta), f.delta)
     y = g.Where(g.Less(a, f.delta), g.Mul(g.square(d), 0.5), outer)
-    return g.reduce('Sum', y, [1]) if f.reduce == 'sum_along_second_axis' else y
+    return g.reduce('ReduceSum', y, [1]) if f.reduce == 'sum_along_second_axis' else y
 
 
-@converts('Triplet')
+@converts()
 def convert_Triplet(g, f, anchor, positive, negative):
-    """Of ``ReduceSumSquare`` and ``Relu``."""
-    near, far = [g.reduce('SumSquare', g.Sub(anchor, x), [1]) for x in (positive, negative)]
+    near, far = [g.reduce('ReduceSumSquare', g.Sub(anchor, x), [1]) for x in (positive, negative)]
     return _reduced(g, g.Relu(g.Add(g.Sub(near, far), f.margin)), f.reduce)
 
 
 def _mask(g, f, t):
     """Whether labels count, as floating point numbers, and how many do, at least one."""
     mask = g.cast(g.counted(t, f.ignore_label), g.dtype())
-    return mask, g.Max(g.reduce('Sum', mask), 1)
+    return mask, g.Max(g.reduce('ReduceSum', mask), 1)
 
 
-@converts('SigmoidCrossEntropy')
+@converts()
 def convert_SigmoidCrossEntropy(g, f, x, t):
-    """Of ``Softplus`` and a mask."""
     mask, count = _mask(g, f, t)
     loss = g.Mul(mask, g.Sub(g.softplus(x), g.Mul(x, g.cast(t, g.dtype()))))
     if f.reduce == 'no':
         return loss
     batch = g.shape()[0] if g.ndim() else 1
-    return g.Div(g.reduce('Sum', loss), count if f.normalize else batch)
+    return g.Div(g.reduce('ReduceSum', loss), count if f.normalize else batch)
 
 
-@converts('SoftmaxCrossEntropy')
+@converts()
 def convert_SoftmaxCrossEntropy(g, f, x, t):
-    """``SoftmaxCrossEntropyLoss`` from opset 12, of ``LogSoftmax`` otherwise."""
     if g.dtype(1).kind == 'f':
         return _soft_targets(g, f, x, t)
     weight = None if f.class_weight is None else g.array(f.class_weight).astype(g.dtype())
@@ -110,7 +104,7 @@ def convert_SoftmaxCrossEntropy(g, f, x, t):
     loss = g.Where(is_ignored, 0, loss)
     if f.reduce == 'no':
         return loss
-    return g.Div(g.reduce('Sum', loss), count if f.normalize else g.shape()[0])
+    return g.Div(g.reduce('ReduceSum', loss), count if f.normalize else g.shape()[0])
 
 
 def _soft_targets(g, f, x, t):
@@ -122,12 +116,11 @@ def _soft_targets(g, f, x, t):
     if f.class_weight is not None:
         weight = g.array(f.class_weight).astype(g.dtype())
         loss = g.Mul(loss, weight.reshape(1, -1, *[1] * (g.ndim() - 2)))
-    return _reduced(g, g.reduce('Sum', loss, [1]), f.reduce)
+    return _reduced(g, g.reduce('ReduceSum', loss, [1]), f.reduce)
 
 
-@converts('crf1d')
+@converts()
 def convert_crf1d(g, f, cost, *values):
-    """Of ``ReduceLogSumExp`` for each step."""
     n_steps = len(values) // 2
     xs, ys = values[:n_steps], values[n_steps:]
     sizes = [g.shape(1 + i)[0] for i in range(n_steps)]
@@ -147,7 +140,7 @@ def convert_crf1d(g, f, cost, *values):
             (alpha, alpha_end), (score, score_end) = [g.split(v, bounds, 0) for v in (alpha, score)]
             ended = [[alpha_end, *ended[0]], [score_end, *ended[1]]]
         sums = g.Add(g.unsqueeze(alpha, [2]), g.unsqueeze(cost, [0]))
-        alpha = g.Add(g.reduce('LogSumExp', sums, [1]), xs[i])
+        alpha = g.Add(g.reduce('ReduceLogSumExp', sums, [1]), xs[i])
         before, now = [g.cast(y, numpy.int64) for y in ys[i - 1 : i + 1]]
         if sizes[i] != sizes[i - 1]:
             before = g.slice(before, [0], [sizes[i]], [0])
@@ -155,13 +148,13 @@ def convert_crf1d(g, f, cost, *values):
         score = g.Add(g.Add(score, at_labels(i)), g.Gather(flat, pairs, axis=0))
     if ended[0]:
         alpha, score = [g.Concat(v, *ends, axis=0) for v, ends in zip((alpha, score), ended)]
-    loss = g.Sub(g.reduce('LogSumExp', alpha, [1]), score)
-    return g.reduce('Mean', loss) if f.reduce == 'mean' else loss
+    loss = g.Sub(g.reduce('ReduceLogSumExp', alpha, [1]), score)
+    return g.reduce('ReduceMean', loss) if f.reduce == 'mean' else loss
 
 
-@converts('BinaryHierarchicalSoftmaxFunction')
+@converts()
 def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
-    """``Gather`` of the decisions of each label, and softplus."""
+    """The decisions of each label."""
     paths, codes, begins = [g.array(a) for a in (f.paths, f.codes, f.begins)]
     lengths = numpy.diff(begins)
     inside = numpy.arange(lengths.max()) < lengths[:, None]
@@ -172,18 +165,12 @@ def convert_BinaryHierarchicalSoftmaxFunction(g, f, x, t, W):
     weight = g.Gather(W, g.Gather(nodes, t, axis=0), axis=0)
     score = g.squeeze(g.MatMul(weight, g.unsqueeze(x, [2])), [2])
     losses = g.Mul(g.softplus(g.Neg(g.Mul(sign, score))), g.Abs(sign))
-    return g.reduce('Sum', losses)
+    return g.reduce('ReduceSum', losses)
 
 
-row('SquaredError', 'Of ``Sub`` and ``Mul``.', lambda g, f, x0, x1: g.square(g.Sub(x0, x1)))
-row(
-    'MeanSquaredError',
-    'Of ``Sub``, ``Mul`` and ``ReduceMean``.',
-    lambda g, f, x0, x1: g.reduce('Mean', g.square(g.Sub(x0, x1))),
-)
-row('AbsoluteError', 'Of ``Sub`` and ``Abs``.', lambda g, f, x0, x1: g.Abs(g.Sub(x0, x1)))
-row(
-    'MeanAbsoluteError',
-    'Of ``Sub``, ``Abs`` and ``ReduceMean``.',
-    lambda g, f, x0, x1: g.reduce('Mean', g.Abs(g.Sub(x0, x1))),
+formulas(
+    SquaredError=lambda g, f, x0, x1: g.square(g.Sub(x0, x1)),
+    MeanSquaredError=lambda g, f, x0, x1: g.reduce('ReduceMean', g.square(g.Sub(x0, x1))),
+    AbsoluteError=lambda g, f, x0, x1: g.Abs(g.Sub(x0, x1)),
+    MeanAbsoluteError=lambda g, f, x0, x1: g.reduce('ReduceMean', g.Abs(g.Sub(x0, x1))),
 )

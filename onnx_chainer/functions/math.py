@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from onnx_chainer._builder import Unsupported, is_number
 from onnx_chainer._elementwise import UNARY
-from onnx_chainer.functions._declare import converts, one_to_one, row
-
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...
-
+from onnx_chainer.functions._declare import converts, formulas, one_to_one
 
 # fmt: off
 one_to_one(
@@ -30,9 +24,8 @@ def _value(g, f):
     return g.const(f.value) if is_number(f.value) else f.value
 
 
-@converts('PowVarConst')
+@converts()
 def convert_PowVarConst(g, f, x):
-    """``Pow``; ``Mul`` for squares."""
     if is_number(f.value) and f.value == 2:
         return g.square(x)
     return g.Pow(x, _value(g, f))
@@ -48,12 +41,12 @@ def _flat(g, f, x):
 
 def _index_of_extreme(g, f, x, kind):
     x, axis, _, _ = _flat(g, f, x)
-    return g.cast(g.argmax(x, axis, kind), g.out_dtype())
+    return g.cast(getattr(g, kind)(x, axis=axis, keepdims=0), g.out_dtype())
 
 
-@converts('Arctan2')
+@converts()
 def convert_Arctan2(g, f, y, x):
-    """Of ``Atan`` of the quotient, by quadrants."""
+    """The angle of the quotient, by quadrants."""
     zero = g.const(0)
     angle = g.Atan(g.Div(y, x))
     turn = g.Where(g.Less(y, zero), g.const(-math.pi), g.const(math.pi))
@@ -63,7 +56,7 @@ def convert_Arctan2(g, f, y, x):
 
 
 def _inverse(g, f, x):
-    """Adjugate matrix by the determinant."""
+    """From minors, up to eight rows."""
     n = int(g.shape()[-1])
     if n > 8:
         raise Unsupported('ONNX has no inverse: up to eight rows, it is computed from minors')
@@ -81,9 +74,9 @@ def _inverse(g, f, x):
     return g.Div(g.Concat(*rows, axis=-2), det)
 
 
-@converts('Cholesky')
+@converts()
 def convert_Cholesky(g, f, x):
-    """Of ``Sqrt``, ``Div`` and ``MatMul``, column by column."""
+    """Column by column."""
     n = int(g.shape()[-1])
     columns: list[str] = []
     rest = x
@@ -98,9 +91,9 @@ def convert_Cholesky(g, f, x):
     return g.joined(columns, -1)
 
 
-@converts('Cumsum')
+@converts()
 def convert_Cumsum(g, f, x):
-    """``CumSum``; ``MatMul`` with a triangle before opset 11."""
+    """A product with a triangle before opset 11."""
     x, axis, ndim, n = _flat(g, f, x)
     if g.has('CumSum'):
         return g.CumSum(x, g.const(axis, numpy.int64))
@@ -108,44 +101,45 @@ def convert_Cumsum(g, f, x):
     return g.along_last_axis(lambda y: g.MatMul(y, triangle), x, axis, ndim)
 
 
-@converts('Cumprod')
+@converts()
 def convert_Cumprod(g, f, x):
-    """``Mul`` of slices, one after another."""
+    """Products of slices, one after another."""
     x, axis, _, n = _flat(g, f, x)
     parts = g.split(x, [1] * int(n), axis)
     return g.Concat(*itertools.accumulate(parts, g.Mul), axis=axis)
 
 
-@converts('Diff')
+@converts()
 def convert_Diff(g, f, x):
-    """``Sub`` of slices."""
     axis = g.axis(f.axis)
     for _ in range(f.n):
         x = g.Sub(g.slice(x, [1], [2**62], [axis]), g.slice(x, [0], [-1], [axis]))
     return x
 
 
-@converts('FFT', 17)
+@converts(17)
 def convert_FFT(g, f, real, imag):
-    """``DFT`` along the last axis."""
+    """Along the last axis."""
     parts = [g.unsqueeze(x, [g.ndim()]) for x in (real, imag)]
     z = g.Concat(*parts, axis=g.ndim())
     y = g.DFT(z, inverse=int(f._method == 'ifft'), axis=g.ndim() - 1)
     return [g.squeeze(part, [g.ndim()]) for part in g.split(y, [1, 1], g.ndim())]
 
 
-@converts('Fmod')
+@converts()
 def convert_Fmod(g, f, x, divisor):
-    """``Mod`` with ``fmod``; of the truncated quotient before opset 10."""
     if g.has('Mod'):
         return g.Mod(x, divisor, fmod=1)
-    q = g.Div(x, divisor)
-    return g.Sub(x, g.Mul(divisor, g.Mul(g.Sign(q), g.Floor(g.Abs(q)))))
+    return g.Sub(x, g.Mul(divisor, _truncated(g, g.Div(x, divisor))))
 
 
-@converts('Log1p')
+def _truncated(g, x):
+    return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))
+
+
+@converts()
 def convert_Log1p(g, f, x):
-    """Of ``Log`` and ``Div``, exact near zero."""
+    """Exact near zero."""
     # log(u) x / (u - 1) with u = 1 + x: the error of u cancels.
     u = g.Add(x, 1)
     d = g.Sub(u, 1)
@@ -162,27 +156,21 @@ def _reduction(kind):
     return lambda g, f, x: g.reduce(kind, x, _axes(g, f), f.keepdims)
 
 
-for _kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum'):
-    row(_kind, f'``Reduce{_kind}``.', _reduction(_kind))
-
-
-@converts('MatMul')
+@converts()
 def convert_MatMul(g, f, a, b):
-    """``MatMul``."""
     y = g.MatMul(g.swapped(a, g.ndim(0), f.transa), g.swapped(b, g.ndim(1), f.transb))
     return g.swapped(y, max(g.ndim(0), g.ndim(1)), f.transc)
 
 
-@converts('BatchMatMul')
+@converts()
 def convert_BatchMatMul(g, f, a, b):
-    """``MatMul``."""
     a, b = [g.unsqueeze(x, [2]) if g.ndim(i) == 2 else x for i, x in enumerate((a, b))]
     return g.MatMul(g.swapped(a, 3, f.transa), g.swapped(b, 3, f.transb))
 
 
-@converts('CooMatMul')
+@converts()
 def convert_CooMatMul(g, f, sp, dn):
-    """``MatMul`` with the matrix, whose elements ``MatMul`` with ones puts in place."""
+    """A product puts the elements of the matrix in place."""
     if g.ndim() != 1:
         raise Unsupported('a batch of sparse matrices')
     row, col, shape = numpy.asarray(f.sp_row), numpy.asarray(f.sp_col), f.sp_shape
@@ -194,19 +182,17 @@ def convert_CooMatMul(g, f, sp, dn):
     return g.swapped(y, g.ndim(1), f.transc)
 
 
-@converts('SumTo')
+@converts()
 def convert_SumTo(g, f, x):
-    """``ReduceSum``."""
     old, new = g.shape(), g.out_shape()
     n_new = len(old) - len(new)
     axes = [i for i, n in enumerate(old) if i >= n_new and n != 1 and new[i - n_new] == 1]
-    y = g.reduce('Sum', x, axes, True)
-    return g.reduce('Sum', y, list(range(n_new)))
+    y = g.reduce('ReduceSum', x, axes, True)
+    return g.reduce('ReduceSum', y, list(range(n_new)))
 
 
-@converts('TensorDot')
+@converts()
 def convert_TensorDot(g, f, a, b):
-    """``MatMul`` of matrices."""
     a_outer, a_inner, b_inner, b_outer = _groups(g, f)
 
     def matrix(x, i, first, second):
@@ -230,47 +216,30 @@ def _groups(g, f):
     return outer[0], inner[0], inner[1], outer[1]
 
 
-row('AddConstant', '``Add``.', lambda g, f, x: g.Add(x, _value(g, f)))
-row('SubFromConstant', '``Sub``.', lambda g, f, x: g.Sub(_value(g, f), x))
-row('MulConstant', '``Mul``.', lambda g, f, x: g.Mul(x, _value(g, f)))
-row('DivFromConstant', '``Div``.', lambda g, f, x: g.Div(_value(g, f), x))
-row('PowConstVar', '``Pow``.', lambda g, f, x: g.Pow(_value(g, f), x))
-row('ArgMax', '``ArgMax``.', lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMax'))
-row('ArgMin', '``ArgMin``.', lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMin'))
-row(
-    'BatchL2NormSquared',
-    '``ReduceSumSquare``.',
-    lambda g, f, x: g.reduce('SumSquare', x, list(range(1, g.ndim()))),
+formulas(
+    AddConstant=lambda g, f, x: g.Add(x, _value(g, f)),
+    SubFromConstant=lambda g, f, x: g.Sub(_value(g, f), x),
+    MulConstant=lambda g, f, x: g.Mul(x, _value(g, f)),
+    DivFromConstant=lambda g, f, x: g.Div(_value(g, f), x),
+    PowConstVar=lambda g, f, x: g.Pow(_value(g, f), x),
+    ArgMax=lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMax'),
+    ArgMin=lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMin'),
+    BatchL2NormSquared=lambda g, f, x: g.reduce('ReduceSumSquare', x, list(range(1, g.ndim()))),
+    BroadcastTo=lambda g, f, x: g.expand(x, g.out_shape()),
+    Clip=lambda g, f, x: g.clip(x, f.x_min, f.x_max),
+    Erfc=lambda g, f, x: g.Sub(1, g.Erf(x)),
+    # Exact near zero.
+    Expm1=lambda g, f, x: g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1)),
+    Identity=lambda g, f, *xs: [g.Identity(x) for x in xs],
+    LinearInterpolate=lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(1, p), y)),
+    Log2=lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(2)),
+    Log10=lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(10)),
+    Ndtr=lambda g, f, x: g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5),
+    RsqrtGPU=lambda g, f, x: g.Reciprocal(g.Sqrt(x)),
+    Square=lambda g, f, x: g.square(x),
+    LogSumExp=lambda g, f, x: g.reduce('ReduceLogSumExp', x, _axes(g, f)),
+    fix=lambda g, f, x: _truncated(g, x),
+    **{kind: _reduction(f'Reduce{kind}') for kind in ('Max', 'Mean', 'Min', 'Prod', 'Sum')},
 )
-row('BroadcastTo', '``Expand``.', lambda g, f, x: g.expand(x, g.out_shape()))
-row('Clip', '``Clip``.', lambda g, f, x: g.clip(x, f.x_min, f.x_max))
-row('Erfc', 'Of ``Erf``.', lambda g, f, x: g.Sub(1, g.Erf(x)))
-row(
-    'Expm1',
-    'Of ``Tanh`` and ``Exp``, exact near zero.',
-    lambda g, f, x: g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1)),
-)
-row('Identity', '``Identity``.', lambda g, f, *xs: [g.Identity(x) for x in xs])
-row(
-    'LinearInterpolate',
-    'Of ``Mul``, ``Sub`` and ``Add``.',
-    lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(1, p), y)),
-)
-row('Log2', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(2)))
-row('Log10', 'Of ``Log``.', lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(10)))
-row('Ndtr', 'Of ``Erf``.', lambda g, f, x: g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5))
-row('RsqrtGPU', 'Of ``Sqrt`` and ``Reciprocal``.', lambda g, f, x: g.Reciprocal(g.Sqrt(x)))
-row('Square', '``Mul``.', lambda g, f, x: g.square(x))
-row('LogSumExp', '``ReduceLogSumExp``.', lambda g, f, x: g.reduce('LogSumExp', x, _axes(g, f)))
-row(
-    'fix',
-    'Of ``Sign``, ``Floor`` and ``Abs``.',
-    lambda g, f, x: g.Mul(g.Sign(x), g.Floor(g.Abs(x))),
-)
-row('BatchInv Inv', 'Of minors by ``Det``, up to eight rows.', _inverse, 11)
-row(
-    'EinSum',
-    '``Einsum``.',
-    lambda g, f, *xs: g.Einsum(*xs, equation=f'{f.in_subs}->{f.out_sub}'),
-    12,
-)
+formulas(11, BatchInv=_inverse, Inv=_inverse)
+formulas(12, EinSum=lambda g, f, *xs: g.Einsum(*xs, equation=f'{f.in_subs}->{f.out_sub}'))

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions._declare import converts
 
 
-@converts('Dropout')
+@converts()
 def convert_Dropout(g, f, x):
-    """``Dropout`` in training mode: without effect before opset 12. None in test mode."""
+    """In training mode: without effect before opset 12. None in test mode."""
     if g.opset < 12:
         return g.Dropout(x, ratio=float(f.dropout_ratio))
     ratio = g.const(f.dropout_ratio, 'f')
     return g.Dropout(x, ratio, g.const(True, bool))
 
 
-@converts('SimplifiedDropconnect')
+@converts()
 def convert_SimplifiedDropconnect(g, f, x, W, b=None):
-    """``Gemm``, if nothing is dropped."""
+    """If nothing is dropped."""
     if f.ratio:
         raise Unsupported('weights that are dropped at random')
     n = int(g.shape(1)[1])
@@ -25,8 +25,7 @@ def convert_SimplifiedDropconnect(g, f, x, W, b=None):
     return y if b is None else g.Add(y, b)
 
 
-row(
-    'Zoneout',
-    '``Where`` with the states that were drawn at the export. None in test mode.',
-    lambda g, f, h, x: g.Where(f.flag_x, x, h),
-)
+@converts()
+def convert_Zoneout(g, f, h, x):
+    """With the states that were drawn at the export. None in test mode."""
+    return g.Where(f.flag_x, x, h)

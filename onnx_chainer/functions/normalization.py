@@ -20,14 +20,13 @@ def _at_key_axes(g, key, *parameters):
     return [g.unsqueeze(x, axes) for x in parameters]
 
 
-@converts('BatchNormalization')
+@converts()
 def convert_BatchNormalization(g, f, x, gamma, beta):
-    """Of ``ReduceMean``."""
     key = _key_axes(g, f)
     axes = [i for i in range(g.ndim()) if i not in key]
     x, gamma, beta = _widened(g, x, gamma, beta)
-    centered = g.Sub(x, g.reduce('Mean', x, axes, True))
-    var = g.reduce('Mean', g.square(centered), axes, True)
+    centered = g.Sub(x, g.reduce('ReduceMean', x, axes, True))
+    var = g.reduce('ReduceMean', g.square(centered), axes, True)
     gamma, beta = _at_key_axes(g, key, gamma, beta)
     return _scaled(g, f, centered, var, gamma, beta)
 
@@ -51,9 +50,9 @@ def _scaled(g, f, centered, var, gamma, beta):
     return y if g.out_dtype() == dtype else g.cast(y, g.out_dtype())
 
 
-@converts('FixedBatchNormalization')
+@converts()
 def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
-    """``BatchNormalization``; of ``Mul`` and ``Add`` along other axes than the second one."""
+    """The operator for the second axis, arithmetic for others."""
     key = _key_axes(g, f)
     if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
         return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
@@ -62,9 +61,8 @@ def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
     return _scaled(g, f, g.Sub(x, mean), var, gamma, beta)
 
 
-@converts('FixedDecorrelatedBatchNormalization')
+@converts()
 def convert_FixedDecorrelatedBatchNormalization(g, f, x, mean, projection):
-    """Of ``MatMul``."""
     shape = g.shape()
     order = [1, 0, *range(2, len(shape))]
     size = int(shape[1]) // f.groups
@@ -73,9 +71,9 @@ def convert_FixedDecorrelatedBatchNormalization(g, f, x, mean, projection):
     return g.Transpose(g.reshape(y, [shape[1], shape[0], *shape[2:]]), perm=order)
 
 
-@converts('GroupNormalization')
+@converts()
 def convert_GroupNormalization(g, f, x, gamma, beta):
-    """``GroupNormalization`` from opset 21; of ``InstanceNormalization`` before."""
+    """The operator from opset 21 on, when its scale is that of channels."""
     if g.opset >= 21 and g.dtype(1) == g.dtype():
         return g.GroupNormalization(x, gamma, beta, epsilon=float(f.eps), num_groups=f.groups)
     rows = g.Reshape(x, g.ints([0, f.groups, -1]))
@@ -86,37 +84,33 @@ def convert_GroupNormalization(g, f, x, gamma, beta):
     return g.Add(g.Mul(y, g.unsqueeze(gamma, axes)), g.unsqueeze(beta, axes))
 
 
-@converts('LayerNormalization')
+@converts()
 def convert_LayerNormalization(g, f, x, gamma, beta):
-    """``LayerNormalization`` from opset 17; of ``ReduceMean`` before."""
     if g.has('LayerNormalization') and g.dtype(1) == g.dtype():
         return g.LayerNormalization(x, gamma, beta, axis=-1, epsilon=float(f.eps))
     axes = [g.ndim() - 1]
-    centered = g.Sub(x, g.reduce('Mean', x, axes, True))
-    var = g.reduce('Mean', g.square(centered), axes, True)
+    centered = g.Sub(x, g.reduce('ReduceMean', x, axes, True))
+    var = g.reduce('ReduceMean', g.square(centered), axes, True)
     y = g.Div(centered, g.Sqrt(g.Add(var, f.eps)))
     return g.Add(g.Mul(y, gamma), beta)
 
 
-@converts('RMSNormalization')
+@converts()
 def convert_RMSNormalization(g, f, x, gamma):
-    """``RMSNormalization`` from opset 23; of ``ReduceMean`` before."""
     if g.has('RMSNormalization') and g.dtype(1) == g.dtype():
         return g.RMSNormalization(x, gamma, axis=-1, epsilon=float(f.eps))
-    square = g.reduce('Mean', g.square(x), [g.ndim() - 1], True)
+    square = g.reduce('ReduceMean', g.square(x), [g.ndim() - 1], True)
     return g.Mul(g.Div(x, g.Sqrt(g.Add(square, f.eps))), gamma)
 
 
-@converts('LocalResponseNormalization')
+@converts()
 def convert_LocalResponseNormalization(g, f, x):
-    """``LRN``."""
     n = f.n // 2 * 2 + 1
     # ONNX divides alpha by the width of the window.
     return g.LRN(x, size=n, alpha=float(f.alpha * n), beta=float(f.beta), bias=float(f.k))
 
 
-@converts('NormalizeL2')
+@converts()
 def convert_NormalizeL2(g, f, x):
-    """Of ``ReduceL2`` and ``Div``."""
-    norm = g.reduce('L2', x, g.axes(f.axis), True)
+    norm = g.reduce('ReduceL2', x, g.axes(f.axis), True)
     return g.Div(x, g.Add(norm, f.eps))

@@ -7,7 +7,7 @@ import numpy
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
 from onnx_chainer.functions._convolution import padding_behind, transposed_convolution
-from onnx_chainer.functions._declare import converts, row
+from onnx_chainer.functions._declare import converts, formulas
 
 
 def _is_whole(g, f):
@@ -44,16 +44,14 @@ def _max(g, f, x):
     return y
 
 
-@converts('ROIPooling2D')
+@converts()
 def convert_ROIPooling2D(g, f, x, rois):
-    """``MaxRoiPool``."""
     shape = [f.outh, f.outw]
     return g.MaxRoiPool(x, rois, pooled_shape=shape, spatial_scale=float(f.spatial_scale))
 
 
-@converts('ROIAverageAlign2D', 10)
+@converts(10)
 def convert_ROIAverageAlign2D(g, f, x, rois, indices):
-    """``RoiAlign``."""
     ratio = f.sampling_ratio
     if ratio[0] != ratio[1]:
         raise Unsupported('sampling_ratio differs for height and width')
@@ -74,7 +72,7 @@ def convert_ROIAverageAlign2D(g, f, x, rois, indices):
 
 
 def _spread(g, f, x):
-    """``Resize``-like repetition of each element over its window, where windows do not overlap."""
+    """Repeats elements; a transposed convolution adds them where windows overlap."""
     dims, outs = g.shape()[2:], g.out_shape()[2:]
     if any(f.pad) or tuple(f.ksize) != tuple(f.stride):
         return _spread_by_convolution(g, f, x)
@@ -97,9 +95,9 @@ def _spread_by_convolution(g, f, x):
     return transposed_convolution(g, [x, ones], f.ksize, f.stride, f.pad, None, c)
 
 
-@converts('Upsampling2D', 11)
+@converts(11)
 def convert_Upsampling2D(g, f, x):
-    """``ScatterElements`` to given positions, where windows do not overlap."""
+    """To given positions, where windows do not overlap."""
     if any(s < k for s, k in zip(f.stride, f.ksize)):
         raise Unsupported('windows that overlap')
     indexes = g.array(f.indexes)
@@ -113,9 +111,11 @@ def convert_Upsampling2D(g, f, x):
     return g.reshape(y, [n, c, out_h, out_w])
 
 
-_AVERAGES = '``AveragePool``; ``GlobalAveragePool`` if one window covers all.'
-row('AveragePooling2D AveragePoolingND', _AVERAGES, _average)
-row('MaxPoolingND', '``MaxPool``; ``GlobalMaxPool`` if one window covers all.', _max)
-row('MaxPooling2D', '``MaxPool``. Functions of Chainer are ``MaxPoolingND``.', _max)
-_REPEATS = '``Expand`` and ``Reshape``; ``ConvTranspose`` if windows overlap.'
-row('Unpooling2D UnpoolingND', _REPEATS, _spread)
+formulas(
+    AveragePooling2D=_average,
+    AveragePoolingND=_average,
+    MaxPooling2D=_max,  # of programs: functions of Chainer are MaxPoolingND
+    MaxPoolingND=_max,
+    Unpooling2D=_spread,
+    UnpoolingND=_spread,
+)

@@ -30,15 +30,14 @@ def _attributes(g, axis, block_size=0, scale=1):
     return {'axis': int(axis), 'block_size': int(block_size)}
 
 
-@converts('QuantizeLinear', since=10)
+@converts(10)
 def convert_QuantizeLinear(g, f, x, scale, zero_point):
-    """``QuantizeLinear``."""
     return g.QuantizeLinear(x, scale, zero_point, **_attributes(g, f.axis))
 
 
-@converts('DequantizeLinear', since=10)
+@converts(10)
 def convert_DequantizeLinear(g, f, x, scale, *zero_point):
-    """``DequantizeLinear``; of int4, two of which are in a byte, from opset 21 on."""
+    """Of int4, two of which are in a byte, from opset 21 on."""
     if f.int4_shape is not None:
         g.need(21, 'int4')
         packed = g.context.parameters[x]
@@ -49,9 +48,9 @@ def convert_DequantizeLinear(g, f, x, scale, *zero_point):
     return g.DequantizeLinear(x, scale, *zero_point, **_attributes(g, f.axis, f.block_size))
 
 
-@converts('QuantizedLinear', since=10)
+@converts(10)
 def convert_QuantizedLinear(g, f, x, packed, scale, *rest):
-    """``Gemm`` with ``DequantizeLinear`` of int4 or int8; with numbers of other integers."""
+    """Dequantizes int4 or int8; numbers of other integers are constants."""
     is_integer = f.dtype in ('int4', 'int8') and not f.has_zero and packed in g.context.parameters
     is_integer = is_integer and (g.ndim(2) == 2 or f.block_size >= int(g.shape()[-1]))
     W = _integers(g, f, packed, scale) if is_integer else f.decode(g.arrays()).astype(g.dtype())

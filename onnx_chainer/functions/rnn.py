@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from onnx_chainer._axes import Dim
 from onnx_chainer._builder import Unsupported
-from onnx_chainer.functions._declare import converts, row
-
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...
+from onnx_chainer.functions._declare import converts, formulas
 
 
 def _gates(g, x, i, n):
@@ -31,9 +26,9 @@ def _state(g, pairs, children, o):
     return c, g.Mul(g.Sigmoid(o), g.Tanh(c))
 
 
-@converts('LSTM')
+@converts()
 def convert_LSTM(g, f, c, x):
-    """Of ``Sigmoid`` and ``Tanh``: one step."""
+    """One step."""
     a, i, forget, o = _gates(g, x, 1, 4)
     old, new = g.shape(0)[0], g.shape(1)[0]
     if old == new:
@@ -43,17 +38,15 @@ def convert_LSTM(g, f, c, x):
     return g.Concat(state, g.slice(c, [new], [2**62], [0]), axis=0), h
 
 
-@converts('SLSTM')
+@converts()
 def convert_SLSTM(g, f, c1, c2, x1, x2):
-    """Of ``Sigmoid`` and ``Tanh``."""
     a1, i1, f1, o1 = _gates(g, x1, 2, 4)
     a2, i2, f2, o2 = _gates(g, x2, 3, 4)
     return _state(g, [(a1, i1), (a2, i2)], [(c1, f1), (c2, f2)], g.Add(o1, o2))
 
 
-@converts('TreeLSTM')
+@converts()
 def convert_TreeLSTM(g, f, *inputs):
-    """Of ``Sigmoid`` and ``Tanh``."""
     *cs, x = inputs
     # The parts of the last input follow one another.
     n = len(cs) + 3
@@ -135,12 +128,10 @@ def _rnn(g, f, *names):
 
 
 # Chainer: input, forget, cell, output; ONNX: input, output, forget, cell.
-row('NStepLSTM NStepBiLSTM', '``LSTM``, one for each layer.', _layers('LSTM', (0, 3, 1, 2)))
+_lstm = _layers('LSTM', (0, 3, 1, 2))
 # Chainer: reset, update; ONNX: update, reset.
 _gru = _layers('GRU', (1, 0, 2), linear_before_reset=1)
-row('NStepGRU NStepBiGRU n_step_gru', '``GRU``, one for each layer.', _gru)
-row(
-    'NStepRNNTanh NStepRNNReLU NStepBiRNNTanh NStepBiRNNReLU',
-    '``RNN``, one for each layer.',
-    _rnn,
-)
+formulas(
+    NStepLSTM=_lstm, NStepBiLSTM=_lstm, NStepGRU=_gru, NStepBiGRU=_gru, n_step_gru=_gru,
+    NStepRNNTanh=_rnn, NStepRNNReLU=_rnn, NStepBiRNNTanh=_rnn, NStepBiRNNReLU=_rnn,
+)  # fmt: skip

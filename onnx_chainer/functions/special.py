@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from onnx_chainer.functions._declare import converts, row
-
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...
-
+from onnx_chainer.functions._declare import converts, formulas
 
 # erfcx(x) = t exp(P(t)) with t = 1 / (1 + x / 2), for x >= 0, to seven digits (W. Press et al.,
 # Numerical Recipes in C, 6.2).
@@ -34,6 +28,7 @@ def _polynomial(g, coefficients, x):
 def _in_float64(body):
     """A converter whose ``body`` takes and gives float64."""
 
+    @functools.wraps(body)
     def convert(g, f, x):
         with g.numbers_of(numpy.float64):
             return g.cast(body(g, g.cast(x, numpy.float64)), g.dtype())
@@ -48,12 +43,14 @@ def _log_erfcx(g, x):
 
 
 def _erfcx(g, x):
+    """To seven digits."""
     y = g.Exp(_log_erfcx(g, g.Abs(x)))
     other = g.Sub(g.Mul(g.Exp(g.square(x)), 2), y)
     return g.Where(g.Less(x, 0), other, y)
 
 
 def _log_ndtr(g, x):
+    """To seven digits."""
     z = g.Mul(x, math.sqrt(0.5))
     # The logarithm of ndtr(-abs(x)).
     tail = g.Add(g.Sub(_log_erfcx(g, g.Abs(z)), g.square(z)), math.log(0.5))
@@ -77,7 +74,7 @@ _TAIL = (
 
 
 def _quantile(g, p):
-    """Normal quantile."""
+    """The quantile of the normal distribution, to nine digits."""
     q = g.Sub(p, 0.5)
     r = g.square(q)
     central = g.Mul(g.Div(_polynomial(g, _CENTRAL[0], r), _polynomial(g, _CENTRAL[1], r)), q)
@@ -90,10 +87,12 @@ def _quantile(g, p):
 
 
 def _erfinv(g, x):
+    """To nine digits."""
     return g.Mul(_quantile(g, g.Add(g.Mul(x, 0.5), 0.5)), math.sqrt(0.5))
 
 
 def _erfcinv(g, x):
+    """To nine digits."""
     return g.Mul(_quantile(g, g.Mul(x, 0.5)), -math.sqrt(0.5))
 
 
@@ -111,6 +110,7 @@ def _shifted(g, x):
 
 
 def _lgamma(g, x):
+    """For positive numbers."""
     *below, z = _shifted(g, x)
     inverse = g.Div(1, z)
     series = g.Mul(_polynomial(g, _STIRLING, g.square(inverse)), inverse)
@@ -120,6 +120,7 @@ def _lgamma(g, x):
 
 
 def _digamma(g, x):
+    """For positive numbers."""
     *below, z = _shifted(g, x)
     inverse = g.Div(1, z)
     square = g.square(inverse)
@@ -128,18 +129,19 @@ def _digamma(g, x):
     return functools.reduce(g.Sub, [g.Div(1, each) for each in below], y)
 
 
-row('Erfcx', 'Of a polynomial, to seven digits.', _in_float64(_erfcx))
-row('LogNdtr', 'Of a polynomial, to seven digits.', _in_float64(_log_ndtr))
-row('Ndtri', 'Of a rational approximation, to nine digits.', _in_float64(_quantile))
-_OF_QUANTILE = 'Of a rational approximation of the normal quantile, to nine digits.'
-row('ErfInv', _OF_QUANTILE, _in_float64(_erfinv))
-row('ErfcInv', _OF_QUANTILE, _in_float64(_erfcinv))
-row('LGamma', "Of Stirling's series, for positive numbers.", _in_float64(_lgamma))
-row('DiGamma', 'Of an asymptotic series, for positive numbers.', _in_float64(_digamma))
+formulas(
+    Erfcx=_in_float64(_erfcx),
+    LogNdtr=_in_float64(_log_ndtr),
+    Ndtri=_in_float64(_quantile),
+    ErfInv=_in_float64(_erfinv),
+    ErfcInv=_in_float64(_erfcinv),
+    LGamma=_in_float64(_lgamma),
+    DiGamma=_in_float64(_digamma),
+)
 
 
-@converts('Scan')
+@converts()
 def convert_Scan(g, f, *xs):
-    """``Scan``, whose body is the graph of a step."""
+    """Its body is the graph of a step."""
     body = g.subgraph()
     return g.Scan(*xs, body=body, num_scan_inputs=len(xs) - f.n_carried, n=g.n_outputs)

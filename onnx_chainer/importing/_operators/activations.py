@@ -24,14 +24,6 @@ def prelu(node, x, slope):
     return F.relu(x) - F.relu(-F.identity(x)) * slope
 
 
-@operator('Gelu')
-def gelu(x, *, approximate):
-    if approximate == 'tanh':
-        cubed = x + 0.044715 * F.identity(x) ** 3
-        return 0.5 * F.identity(x) * (1 + F.tanh(math.sqrt(2 / math.pi) * cubed))
-    return F.gelu(x)
-
-
 def along(function, x, axis, opset):
     """A function along an axis; below opset 13, along all axes from it on."""
     if opset >= 13:
@@ -62,6 +54,7 @@ operators(
         'Tanh': lambda x: F.tanh(x),
         'HardSigmoid': lambda x, *, alpha, beta: F.clip(alpha * F.identity(x) + beta, 0.0, 1.0),
         'Softplus': lambda x: F.softplus(x),
+        'Gelu': lambda x, *, approximate: F.gelu(x, approximate == 'tanh'),
         'Mish': lambda x: F.mish(x),
         'Softmax': _softmax(F.softmax),
         'LogSoftmax': _softmax(F.log_softmax),

@@ -34,13 +34,6 @@ def flatten(x, *, axis):
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
-@operator('Transpose', any_dtype=True)
-def transpose(x, *, perm):
-    if perm is not None and sorted(perm) != list(range(x.ndim)):
-        raise ValueError(f'perm is {perm}, no permutation of {x.ndim} axes')
-    return F.transpose(x, perm)
-
-
 @operator('Squeeze', lists=(1,), any_dtype=True)
 def squeeze(x, axes):
     axes = v.axes_of(axes, x.ndim)
@@ -62,9 +55,13 @@ def unsqueeze(x, axes):
     return F.reshape(x, tuple(1 if i in axes else next(rest) for i in range(ndim)))
 
 
-@operator('Concat', any_dtype=True)
-def concat(first, *rest, axis):
-    return F.concat((first, *rest), axis=1 if axis is None else axis)
+operators(
+    {
+        'Transpose': lambda x, *, perm: F.transpose(x, perm),
+        'Concat': lambda *xs, axis: F.concat(xs, axis=1 if axis is None else axis),
+    },
+    any_dtype=True,
+)
 
 
 @operator('Split', lists=(1,), any_dtype=True)
@@ -78,8 +75,6 @@ def split(node, x, sizes, *, axis, num_outputs):
         sizes = [min(each, length - i * each) for i in range(count)]
     if len(sizes) != count:
         raise ValueError(f'there are {len(sizes)} sizes for {count} outputs')
-    if sum(sizes) != length or min(sizes) < 0:
-        raise ValueError(f'the sizes {sizes} do not add up to {length}')
     return tuple(parts(x, axis, sizes))
 
 
@@ -90,6 +85,8 @@ def part(x, axis, index):
 
 def parts(x, axis, sizes):
     """Parts of an axis, of which each begins where the one before ends."""
+    if sum(sizes) != x.shape[axis] or min(sizes, default=0) < 0:
+        raise ValueError(f'the sizes {sizes} do not add up to {x.shape[axis]}')
     ends = itertools.accumulate(sizes)
     return [part(x, axis, slice(end - size, end)) for size, end in zip(sizes, ends)]
 
@@ -205,8 +202,6 @@ def trilu(x, k=0, *, upper):
 @operator('ReverseSequence', host=(1,), any_dtype=True)
 def reverse_sequence(x, lengths, *, batch_axis, time_axis):
     length, count = x.shape[time_axis], x.shape[batch_axis]
-    if time_axis == batch_axis:
-        raise ValueError(f'time_axis and batch_axis are both {time_axis}')
     if lengths.shape != (count,) or (count and not 0 <= lengths.min() <= lengths.max() <= length):
         raise ValueError(f'the lengths must be {count} numbers from 0 to {length}')
     steps = np.arange(length)[:, None]

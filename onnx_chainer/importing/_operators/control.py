@@ -156,15 +156,12 @@ def split_to_sequence(x, sizes, *, axis, keepdims):
     length = x.shape[axis]
     if sizes is None and not keepdims:
         return ([part(x, axis, i) for i in range(length)],)
-    sizes = np.ones(length, np.int64) if sizes is None else v.on_host(sizes)
-    if sizes.ndim == 0:
-        each = int(sizes)
+    if sizes is None or sizes.ndim == 0:
+        each = 1 if sizes is None else v.scalar(sizes)
         if each <= 0:
             raise ValueError(f'the parts have the size {each}')
         sizes = [min(each, length - i) for i in range(0, length, each)]
-    elif sum(sizes) != length or min(sizes) < 0:
-        raise ValueError(f'the sizes {list(sizes)} do not add up to {length}')
-    return (parts(x, axis, [int(n) for n in sizes]),)
+    return (parts(x, axis, v.ints(sizes)),)
 
 
 @operator('OptionalGetElement', takes=VALUES)

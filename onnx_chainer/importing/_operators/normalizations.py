@@ -42,14 +42,6 @@ def _normalize_by_batch(x, scale, bias, mean, var, epsilon, momentum):
     return y, *running, *now
 
 
-def standardize(x, axes, epsilon):
-    """``x`` less its mean, times the inverse of its deviation; and these two."""
-    mean = F.mean(x, axis=axes, keepdims=True)
-    centered = x - mean
-    inverse = 1 / F.sqrt(F.mean(F.square(centered), axis=axes, keepdims=True) + epsilon)
-    return centered * inverse, mean, inverse
-
-
 @operator('InstanceNormalization')
 def instance_normalization(x, scale, bias, *, epsilon):
     return F.group_normalization(x, x.shape[1], scale, bias, epsilon)
@@ -62,18 +54,15 @@ def group_normalization(node, x, scale, bias, *, num_groups, epsilon):
     return F.group_normalization(x, num_groups, scale, bias, epsilon)
 
 
-@operator('LayerNormalization')
-def layer_normalization(node, x, scale, bias, *, axis, epsilon, stash_type):
+@operator('LayerNormalization', partial=True)
+def layer_normalization(node, x, scale, bias, *, axis, epsilon):
     axis = v.axis_of(axis, x.ndim)
-    dtype = x.dtype
-    if not (node.wants(1) or node.wants(2)) and scale.shape == x.shape[axis:] and bias is not None:
-        rows = F.reshape(x, (-1, math.prod(x.shape[axis:])))
-        gamma, beta = F.reshape(scale, (-1,)), F.reshape(bias, (-1,))
-        return F.reshape(F.layer_normalization(rows, gamma, beta, epsilon), x.shape)
-    stash = np.float32 if stash_type == 1 and dtype == np.float16 else dtype
-    y, mean, inverse = standardize(v.cast(x, stash), tuple(range(axis, x.ndim)), epsilon)
-    y = v.cast(y, dtype) * scale
-    return (y if bias is None else y + bias), mean, inverse
+    if node.wants(1) or node.wants(2) or scale.shape != x.shape[axis:]:
+        return NotImplemented
+    bias = v.like(x, np.zeros(scale.shape, scale.dtype)) if bias is None else bias
+    rows = F.reshape(x, (-1, math.prod(x.shape[axis:])))
+    gamma, beta = F.reshape(scale, (-1,)), F.reshape(bias, (-1,))
+    return F.reshape(F.layer_normalization(rows, gamma, beta, epsilon), x.shape)
 
 
 @operator('RMSNormalization', partial=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+
 import numpy as np
 
 from ..registry import HOST, operator
@@ -57,25 +59,13 @@ class _Ensemble:
         self.weights = np.asarray(weights, np.float64)[order]
 
     def _refuse_cycles(self, inner):
-        """Takes away nodes that nothing leads to, until none are left."""
-        places = np.flatnonzero(inner)
-        if (np.minimum(self.yes, self.no)[places] > places).all():
-            return
-        counts = np.bincount(self.yes[places], minlength=len(inner))
-        counts += np.bincount(self.no[places], minlength=len(inner))
-        count, inner = counts.tolist(), inner.tolist()
-        yes, no = self.yes.tolist(), self.no.tolist()
-        free = [i for i, n in enumerate(count) if n == 0]
-        seen = 0
-        while free:
-            i = free.pop()
-            seen += 1
-            for child in (yes[i], no[i]) if inner[i] else ():
-                count[child] -= 1
-                if count[child] == 0:
-                    free.append(child)
-        if seen < len(count):
-            raise ValueError('a tree has a cycle')
+        places, children = np.flatnonzero(inner), np.stack((self.yes, self.no), axis=1)[inner]
+        if (children > places[:, None]).all():
+            return  # each comes before those that it leads to
+        try:
+            TopologicalSorter(dict(zip(places.tolist(), children.tolist()))).prepare()
+        except CycleError as error:
+            raise ValueError('a tree has a cycle') from error
 
     def reached(self, x):
         """The leaves (rows, trees) that rows of features reach."""
@@ -129,22 +119,20 @@ def tree_ensemble(x, *, aggregate_function, n_targets, post_transform, **attribu
 
 def _of_lists(attributes):
     """The ensemble of attributes that name nodes by their places in lists."""
-    modes, tracks = attributes['nodes_modes'], attributes['nodes_missing_value_tracks_true']
-    size, leaves = len(modes), len(attributes['leaf_weights'])
+    modes, leaves = attributes['nodes_modes'], len(attributes['leaf_weights'])
+    size = len(modes)
+    tracks = attributes['nodes_missing_value_tracks_true'] or [0] * size
     if any(not 0 <= root < size for root in attributes['tree_roots']) or (modes > _MEMBER).any():
         raise ValueError('there is no node or no mode of that number')
-    # The leaves are nodes behind the others.
-    nothing = np.zeros(leaves, np.int64)
     following = [
         _behind(attributes[f'nodes_{side}leafs'], attributes[f'nodes_{side}nodeids'], size, leaves)
         for side in ('true', 'false')
     ]
+    nodes = attributes['nodes_featureids'], attributes['nodes_splits'], *following, tracks
     return _Ensemble(
-        np.append(modes.astype(np.int64), nothing + _LEAF),
-        np.append(np.array(attributes['nodes_featureids'], np.int64), nothing),
-        np.append(attributes['nodes_splits'], nothing.astype(attributes['nodes_splits'].dtype)),
-        *(np.append(each, nothing) for each in following),
-        np.append(np.array(tracks or [0] * size, np.int64), nothing),
+        # The leaves are nodes behind the others.
+        np.pad(modes.astype(np.int64), (0, leaves), constant_values=_LEAF),
+        *(np.pad(each, (0, leaves)) for each in nodes),
         roots=np.array(attributes['tree_roots'], np.int64),
         members=_sets(attributes['membership_values'], np.flatnonzero(modes == _MEMBER)),
         leaves=size + np.arange(leaves),
