@@ -103,6 +103,7 @@ def test_rows_cover_what_trains():
 PARTIAL = {
     'Attention': ([(2, 3, 4, 5)] * 3, {'is_causal': 1}),
     'GroupNormalization': ([(2, 4, 3), (4,), (4,)], {'num_groups': 2}),
+    'LayerNormalization': ([(2, 3, 4), (3, 4)], {'axis': 1}),
     'RMSNormalization': ([(2, 3, 4), (4,)], {}),
 }
 
