@@ -39,13 +39,11 @@ import numpy
 from chainermn.means import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from chainermn.means.buckets import Bucket
     from chainermn.means.messages import Pool
-    from chainermn.means.transport import Channel, Steps
-
-    _Array = numpy.ndarray[Any, Any]
+    from chainermn.means.transport import Channel
 
 #: Elements that have a scale.
 BLOCK = 256
@@ -59,7 +57,9 @@ def count_bytes(size: int) -> int:
     return size + 4 * -(-size // BLOCK)
 
 
-def mean(channel: Channel, pool: Pool, bucket: Bucket, flat: _Array) -> Steps:
+def mean(
+    channel: Channel, pool: Pool, bucket: Bucket, flat: numpy.ndarray[Any, Any]
+) -> Iterator[Sequence[Any] | None]:
     """Replaces the flat array of a bucket, or a copy of it on the host, by its mean; collective.
 
     Args:
@@ -93,7 +93,11 @@ def mean(channel: Channel, pool: Pool, bucket: Bucket, flat: _Array) -> Steps:
 
 
 def _add(
-    channel: Channel, own: _Array, received: dict[int, _Array], message: _Array, left: _Array
+    channel: Channel,
+    own: numpy.ndarray[Any, Any],
+    received: dict[int, numpy.ndarray[Any, Any]],
+    message: numpy.ndarray[Any, Any],
+    left: numpy.ndarray[Any, Any],
 ) -> None:
     """Writes the mean of this rank's part to a message, and its residual to ``left``."""
     theirs = {i: _Numbers(data, own.size) for i, data in received.items()}
@@ -108,7 +112,9 @@ def _add(
     left *= channel.size
 
 
-def encode(array: _Array, message: _Array, left: _Array) -> None:
+def encode(
+    array: numpy.ndarray[Any, Any], message: numpy.ndarray[Any, Any], left: numpy.ndarray[Any, Any]
+) -> None:
     """Writes numbers to a message.
 
     Args:
@@ -122,7 +128,7 @@ def encode(array: _Array, message: _Array, left: _Array) -> None:
         numbers.encode(piece, array[piece.elements], left[piece.elements])
 
 
-def decode(message: _Array, out: _Array) -> None:
+def decode(message: numpy.ndarray[Any, Any], out: numpy.ndarray[Any, Any]) -> None:
     """Reads the numbers of a message, as many as ``out`` has elements."""
     numbers = _Numbers(message, out.size)
     for piece in _pieces(out.size):
@@ -156,14 +162,16 @@ class _Numbers:
 
     """
 
-    def __init__(self, message: _Array, size: int) -> None:
+    def __init__(self, message: numpy.ndarray[Any, Any], size: int) -> None:
         n_scales = message.size - size
         self._scales = message[:n_scales].view(numpy.float32)
         self._integers = message[n_scales:].view(numpy.int8)
 
     # Products of the largest numbers may be infinite.
     @numpy.errstate(over='ignore', invalid='ignore')
-    def encode(self, piece: _Piece, values: _Array, left: _Array) -> None:
+    def encode(
+        self, piece: _Piece, values: numpy.ndarray[Any, Any], left: numpy.ndarray[Any, Any]
+    ) -> None:
         """Writes a piece, and to ``left`` what that leaves out."""
         blocks = values.reshape(-1, piece.length)
         scales = abs(blocks).max(axis=1)  # not-a-number if one of them is
@@ -184,7 +192,7 @@ class _Numbers:
         left[...] = rounded.reshape(-1)
 
     @numpy.errstate(over='ignore')
-    def decode(self, piece: _Piece) -> _Array:
+    def decode(self, piece: _Piece) -> numpy.ndarray[Any, Any]:
         """Reads a piece."""
         values = self._integers[piece.elements].astype(numpy.float32)
         blocks = values.reshape(-1, piece.length)
