@@ -65,7 +65,7 @@ class Judge:
 
     def end(self, key: Hashable) -> None:
         """Takes the news that a rank has ended."""
-        self._ranks[key].end()
+        self._ranks[key].end(self._clock())
 
     def remove(self, key: Hashable) -> None:
         """Forgets a rank, without which the others go on."""
@@ -141,6 +141,11 @@ class Judge:
         if len(self._ranks) + self._n_removed < max([rank.size for rank in live]):
             return None
         if not all([self._waits(rank, self.limit) and not rank.may_go_on for rank in live]):
+            return None
+        # A rank that ends has made its last call, for which others may have waited until then: what
+        # is known of them may be older.
+        now = self._clock()
+        if any([rank.has_ended and now - rank.since < self.limit for rank in self._ranks.values()]):
             return None
         if not _has_match(live):
             return f'all ranks have waited {self.limit:g} seconds in calls that do not match'
@@ -227,7 +232,7 @@ class Rank:
         if 'last' in beat:
             self.last = [_letters(text) for text in beat['last'][:_N_CALLS]]
         if beat.get('ended'):
-            self.has_ended = True
+            self._note_end(now)
             return
         progress = [int(number) for number in beat['progress'][:3]]
         if progress != self._progress:
@@ -236,10 +241,14 @@ class Rank:
         self.line = _letters(beat['line'])
         self.may_go_on = bool(beat['may_go_on'])
 
-    def end(self) -> None:
+    def end(self, now: float) -> None:
         """Takes the news that its process has ended."""
-        self.has_ended = True
+        self._note_end(now)
         self._stopped = None
+
+    def _note_end(self, now: float) -> None:
+        if not self.has_ended:
+            self.has_ended, self.since = True, now
 
     def shift(self, seconds: float) -> None:
         """Leaves out a time in which this process was stopped."""

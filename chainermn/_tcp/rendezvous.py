@@ -231,8 +231,8 @@ def connect(
         except _MeetingOverError:  # another rank was lost meanwhile
             continue
         except TimeoutError as error:
-            text = f'rank {rank} did not reach all ranks in {seconds:g} seconds'
-            raise TimeoutError(text) from error
+            limit = '' if seconds is None else f' in {seconds:g} seconds'
+            raise TimeoutError(f'rank {rank} did not reach all ranks{limit}') from error
         for connection in *connections.values(), launcher:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.setblocking(False)

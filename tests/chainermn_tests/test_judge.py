@@ -332,3 +332,14 @@ def test_text_cannot_command_a_terminal():
     job.run(0.6 * LIMIT)
     for text in job.lines[0][1], *job.judge.table():
         assert text.isprintable() and len(text) < 5000
+
+
+def test_rank_that_others_waited_for_ends():
+    """Their next reports tell whether its last call has let them go on."""
+    pair = collective('p', 2, '0-1')
+    job = Job([pair, 'runs'])
+    assert job.run(3 * LIMIT) == (None, None)
+    job.judge.end(1)
+    assert job.run(0.9 * LIMIT) == (None, None)
+    reason, seconds = job.run(LIMIT)
+    assert 'do not match' in reason and seconds == pytest.approx(0.1 * LIMIT, abs=2 * STEP)

@@ -447,3 +447,14 @@ def test_ends_before_connecting(tmp_path, end):
     assert status == (3 if '3' in end else 1)
     assert f'ended with exit status {status}' in output
     assert ('rank 1 failed' in output) == ('raise' in end)
+
+
+@pytest.mark.parametrize(('seconds', 'limit'), [(None, ''), (2.5, ' in 2.5 seconds')])
+def test_rank_that_cannot_be_reached(monkeypatch, seconds, limit):
+    def meet(*args):
+        raise TimeoutError
+
+    monkeypatch.setenv('CHAINERMN_RANK', '3')
+    monkeypatch.setattr(rendezvous, '_meet', meet)
+    with pytest.raises(TimeoutError, match=f'rank 3 did not reach all ranks{limit}$'):
+        rendezvous.connect(seconds)
