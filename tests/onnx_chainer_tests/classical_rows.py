@@ -231,6 +231,17 @@ row(
     one_class=1,
     kernel_params=[0.0] * 3,
 )
+row(
+    'SVMRegressor',
+    'RBF of features of unlike sizes',
+    np.array([[3e8, 0.1, 0.7], [3e8, 0.4, -0.3]], 'f'),
+    coefficients=[1.0, -2.0],
+    support_vectors=[3e8, 0.3, 0.2, 3e8, -0.6, 0.9],
+    n_supports=2,
+    rho=[0.2],
+    kernel_type='RBF',
+    kernel_params=[0.5, 0.0, 0.0],
+)
 row('SVMRegressor', 'linear', X, coefficients=real(3).tolist(), rho=[0.2], kernel_params=[0.0] * 3)
 
 # -- trees ---------------------------------------------------------------------------------------

@@ -59,9 +59,7 @@ enum class SvmKernel { kLinear, kPoly, kRbf, kSigmoid };
 class VectorKernel {
 public:
     VectorKernel(const Node& node, int64_t count)
-        : vectors_{RowsOf(node, "support_vectors", count)},
-          squares_{Sum(Square(vectors_), Axes{1})},
-          kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
+        : vectors_{RowsOf(node, "support_vectors", count)}, kind_{static_cast<SvmKernel>(node.Choice("kernel_type"))} {
         std::vector<float> parameters = node.FloatsOrNone("kernel_params");
         parameters.resize(3);
         gamma_ = Scalar{parameters[0]};
@@ -72,19 +70,24 @@ public:
     // The kernel of rows and vectors, (rows, vectors).
     Array operator()(const Array& features) const {
         Array x = Cast(features, Dtype::kFloat64);
+        if (kind_ == SvmKernel::kRbf) return Exp(Negative(gamma_ * Distances(x)));
         Array products = Matmul(x, Transpose(vectors_));
         if (kind_ == SvmKernel::kLinear) return products;
-        if (kind_ == SvmKernel::kRbf) {
-            Array distances = Sum(Square(x), Axes{1}, true) + squares_ - Scalar{2} * products;
-            return Exp(Negative(gamma_ * distances));
-        }
         Array y = gamma_ * products + offset_;
         return kind_ == SvmKernel::kPoly ? Power(y, degree_) : Tanh(y);
     }
 
 private:
+    // Squares of the distances of rows and vectors, of differences: products of large numbers would leave few digits.
+    Array Distances(const Array& x) const {
+        int64_t width = vectors_.shape()[1];
+        if (x.shape()[1] != width) throw ModelError{"there are ", x.shape()[1], " features, not ", width};
+        Array out = EmptyInHostMemory(Shape{x.shape()[0], vectors_.shape()[0]});
+        for (int64_t i = 0; i < x.shape()[0]; ++i) SetAt(out, {i}, Sum(Square(vectors_ - At(x, {i})), Axes{1}));
+        return out;
+    }
+
     Array vectors_;
-    Array squares_;  // their sums
     SvmKernel kind_;
     Scalar gamma_;
     Scalar offset_;
