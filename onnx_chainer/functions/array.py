@@ -49,7 +49,8 @@ def _stack_along(g, xs, axis, with_axes):
     """Concatenates along an axis, after a function of NumPy added new axes, of length one."""
     shape = with_axes(numpy.empty((2,) * g.ndim())).shape
     axes = [i for i, n in enumerate(shape) if n == 1]
-    return g.Concat(*[g.unsqueeze(x, axes) for x in xs], axis=min(axis, len(shape) - 1))
+    axis = min(axis, len(shape) - 1) % len(shape)
+    return g.Concat(*[g.unsqueeze(x, axes) for x in xs], axis=axis)
 
 
 def _reverse(g, x, axis):
@@ -230,12 +231,6 @@ def convert_Squeeze(g, f, x):
 
 
 @converts()
-def convert_Stack(g, f, *xs):
-    axis = f.axis % (g.ndim() + 1)
-    return g.Concat(*[g.unsqueeze(x, [axis]) for x in xs], axis=axis)
-
-
-@converts()
 def convert_Tile(g, f, x):
     reps, ndim = list(f.reps), g.ndim()
     x = g.unsqueeze(x, list(range(len(reps) - ndim)))
@@ -267,6 +262,7 @@ formulas(
     Rollaxis=lambda g, f, x: _moved(g, x, numpy.rollaxis, f.axis, f.start),
     SelectItem=lambda g, f, x, t: g.at_labels(x, g.cast(t, numpy.int64), g.shape()[1]),
     Space2Depth=lambda g, f, x: g.SpaceToDepth(x, blocksize=f.r),
+    Stack=lambda g, f, *xs: _stack_along(g, xs, f.axis, lambda a: numpy.expand_dims(a, f.axis)),
     Swapaxes=lambda g, f, x: _moved(g, x, numpy.swapaxes, f.axis1, f.axis2),
     Transpose=lambda g, f, x: _moved(g, x, numpy.transpose, f.axes),
     Vstack=lambda g, f, *xs: _stack_along(g, xs, 0, numpy.atleast_2d),

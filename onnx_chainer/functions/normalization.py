@@ -7,27 +7,18 @@ import numpy
 from onnx_chainer.functions._declare import converts
 
 
-def _key_axes(g, f):
-    """Axes that have their own mean and variance."""
-    if f.axis is None:
-        return list(range(1, g.ndim(1) + 1))
-    return [i for i in range(g.ndim()) if i not in f.axis]
-
-
-def _at_key_axes(g, key, *parameters):
-    """Parameters with further axes of length one, to broadcast along the others."""
-    axes = [i for i in range(g.ndim()) if i not in key]
-    return [g.unsqueeze(x, axes) for x in parameters]
+def _axes(g, f):
+    """Axes whose elements share a mean and a variance."""
+    return [0, *range(g.ndim(1) + 1, g.ndim())] if f.axis is None else sorted(f.axis)
 
 
 @converts()
 def convert_BatchNormalization(g, f, x, gamma, beta):
-    key = _key_axes(g, f)
-    axes = [i for i in range(g.ndim()) if i not in key]
+    axes = _axes(g, f)
     x, gamma, beta = _widened(g, x, gamma, beta)
     centered = g.Sub(x, g.reduce('ReduceMean', x, axes, True))
     var = g.reduce('ReduceMean', g.square(centered), axes, True)
-    gamma, beta = _at_key_axes(g, key, gamma, beta)
+    gamma, beta = [g.unsqueeze(each, axes) for each in (gamma, beta)]
     return _scaled(g, f, centered, var, gamma, beta)
 
 
@@ -53,11 +44,11 @@ def _scaled(g, f, centered, var, gamma, beta):
 @converts()
 def convert_FixedBatchNormalization(g, f, x, gamma, beta, mean, var):
     """The operator for the second axis, arithmetic for others."""
-    key = _key_axes(g, f)
-    if key == [1] and all(g.dtype(i) == g.dtype() for i in range(5)):
+    axes = _axes(g, f)
+    if axes == [0, *range(2, g.ndim())] and all(g.dtype(i) == g.dtype() for i in range(5)):
         return g.BatchNormalization(x, gamma, beta, mean, var, epsilon=float(f.eps))
     x, *parameters = _widened(g, x, gamma, beta, mean, var)
-    gamma, beta, mean, var = _at_key_axes(g, key, *parameters)
+    gamma, beta, mean, var = [g.unsqueeze(each, axes) for each in parameters]
     return _scaled(g, f, g.Sub(x, mean), var, gamma, beta)
 
 

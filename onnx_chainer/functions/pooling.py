@@ -75,7 +75,10 @@ def _spread(g, f, x):
     """Repeats elements; a transposed convolution adds them where windows overlap."""
     dims, outs = g.shape()[2:], g.out_shape()[2:]
     if any(f.pad) or tuple(f.ksize) != tuple(f.stride):
-        return _spread_by_convolution(g, f, x)
+        # Overlapping windows add: a transposed convolution with ones, a group for each channel.
+        c = int(g.shape()[1])
+        ones = numpy.ones((c, 1, *f.ksize), g.dtype())
+        return transposed_convolution(g, [x, ones], f.ksize, f.stride, f.pad, None, c)
     shape = list(g.shape())
     for axis, (n, k) in enumerate(zip(dims, f.ksize), 2):
         x = g.unsqueeze(x, [axis + 1])
@@ -86,13 +89,6 @@ def _spread(g, f, x):
     if not axes:
         return x
     return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes)
-
-
-def _spread_by_convolution(g, f, x):
-    """Overlapping windows add: a transposed convolution with ones, a group for each channel."""
-    c = int(g.shape()[1])
-    ones = numpy.ones((c, 1, *f.ksize), g.dtype())
-    return transposed_convolution(g, [x, ones], f.ksize, f.stride, f.pad, None, c)
 
 
 @converts(11)

@@ -102,15 +102,11 @@ def slices(x, starts, ends, axes, steps):
     if len(set(axes)) != len(axes):
         raise ValueError(f'an axis is given twice in {axes}')
     for start, end, axis, step in zip(starts, ends, axes, steps):
-        index[axis] = _slice(start, end, step, x.shape[axis])
+        if step == 0:
+            raise ValueError('a step is zero')
+        most = x.shape[axis] + 1  # longer steps reach nothing else, and could overflow
+        index[axis] = slice(start, end, max(min(step, most), -most))
     return F.get_item(x, tuple(index))
-
-
-def _slice(start, end, step, length):
-    if step == 0:
-        raise ValueError('a step is zero')
-    start, end, step = slice(start, end, max(min(step, length + 1), -length - 1)).indices(length)
-    return slice(start, None if end < 0 else end, step)
 
 
 @operator('Tile', host=(1,), scalars=(2,), any_dtype=True)
@@ -149,20 +145,16 @@ def pad(x, widths, fill, axes, *, mode, paddings, value):
     if not any(map(any, pairs)):
         return F.identity(x)
     if mode == 'constant':
-        return _pad_constant(x, pairs, value if fill is None else fill.reshape(()).item())
+        value = value if fill is None else fill.reshape(()).item()
+        if v.is_float(x):
+            return F.pad(x, pairs, mode, constant_values=value)
+        value = x.dtype.type(value)
+        return v.calling_arrays(lambda a: v.xp_of(a).pad(a, pairs, mode, constant_values=value), x)
     for axis, pair in enumerate(pairs):
         if any(pair):
             places = np.pad(np.arange(x.shape[axis]), pair, mode)
             x = part(x, axis, v.like(x, places))
     return x
-
-
-def _pad_constant(x, pairs, value):
-    if v.is_float(x):
-        return F.pad(x, pairs, 'constant', constant_values=value)
-    return v.calling_arrays(
-        lambda a: v.xp_of(a).pad(a, pairs, 'constant', constant_values=a.dtype.type(value)), x
-    )
 
 
 def _rearranged(x, before, order, after):
@@ -195,8 +187,7 @@ def trilu(x, k=0, *, upper):
     k = max(min(k, columns + 1), -rows - 1)
     ones = np.ones((rows, columns), bool)
     mask = np.triu(ones, k) if upper else np.tril(ones, k)
-    mask = v.like(x, np.broadcast_to(mask, x.shape).copy())
-    return F.where(mask, x, v.like(x, np.zeros(x.shape, x.dtype)))
+    return F.where(v.like(x, mask), x, 0)
 
 
 @operator('ReverseSequence', host=(1,), any_dtype=True)

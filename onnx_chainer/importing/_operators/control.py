@@ -93,8 +93,8 @@ def _scan(
 
 
 def _position(position, length, last):
-    """An index in a sequence; ``last`` is the largest that is allowed."""
-    i = length if position is None else position
+    """An index in a sequence; ``last`` is the largest that is allowed, and the default."""
+    i = last if position is None else position
     if not -length <= i <= last:
         raise IndexError(f'position {i} in a sequence of {length}')
     return i + length if i < 0 else i
@@ -113,8 +113,6 @@ def sequence_insert(sequence, value, position):
 
 @operator('SequenceErase', takes=VALUES, scalars=(1,))
 def sequence_erase(sequence, position):
-    if position is None:
-        return (sequence[:-1],)
     i = _position(position, len(sequence), len(sequence) - 1)
     return ([*sequence[:i], *sequence[i + 1 :]],)
 

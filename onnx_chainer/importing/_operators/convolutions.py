@@ -155,30 +155,25 @@ def deform_conv(x, w, offset, b, mask, *, group, kernel_shape, offset_group, **a
     groups = []
     for g in range(offset_group):
         part = x[:, g * channels // offset_group : (g + 1) * channels // offset_group]
-        columns = []
-        for tap, index in enumerate(np.ndindex(*windows.kernel)):
-            column = sample_linear(part, _moved(windows, index, offset[:, g, tap]))
-            if mask is not None:
-                column = column * F.expand_dims(mask[:, g * taps + tap], 1)
-            columns.append(column)
-        groups.append(F.stack(columns, axis=2))
+        columns = sample_linear(part, _moved(windows, offset[:, g]))
+        if mask is not None:
+            columns = columns * F.expand_dims(mask[:, g * taps : (g + 1) * taps], 1)
+        groups.append(columns)
     # (batch, channels, taps, *steps) times (out, channels of the group, taps)
     matrix = F.concat(groups, axis=1)
     matrix = F.reshape(matrix, (batch, group, channels // group * taps, -1))
     kernels = F.reshape(w, (1, group, w.shape[0] // group, -1))
-    kernels = F.broadcast_to(kernels, (batch, *kernels.shape[1:]))
     return _with_bias(F.reshape(F.matmul(kernels, matrix), (batch, w.shape[0], *steps)), b)
 
 
-def _moved(windows, index, offset):
-    """The coordinates of one element of all windows, which offsets move."""
-    coordinates, steps = [], offset.shape[2:]
+def _moved(windows, offset):
+    """The coordinates (batch, taps, *steps) of all elements of windows, which offsets move."""
+    coordinates, steps = [], offset.shape[3:]
+    taps = np.indices(windows.kernel).reshape(len(steps), -1)
     for axis, (n, (before, _)) in enumerate(zip(steps, windows.pads)):
-        place = np.arange(n) * windows.strides[axis] - before
-        place = place + index[axis] * windows.dilations[axis]
-        place = v.along_axis(place, axis, len(steps)).astype(offset.dtype)
-        moved = offset[:, axis]
-        coordinates.append(moved + v.like(moved, np.broadcast_to(place, steps).copy()))
+        first = v.along_axis(np.arange(n) * windows.strides[axis] - before, axis, len(steps))
+        tap = v.along_axis(taps[axis] * windows.dilations[axis], 0, len(steps) + 1)
+        coordinates.append(offset[:, :, axis] + v.like(offset, (first + tap).astype(offset.dtype)))
     return coordinates
 
 

@@ -55,23 +55,16 @@ def _power(a, b):
     return F.identity(a) ** v.cast(b, a.dtype)
 
 
+_fmod = arithmetic(F.fmod, v.array_function('fmod'))
+
+
 @operator('Mod')
 def mod(a, b, *, fmod):
-    if not fmod:
-        return v.calling_arrays(lambda x, y: x % y, a, b)
-    if v.is_float(a):
-        a, b = F.broadcast(a, b)
-        return F.fmod(a, b)
-    return v.array_function('fmod')(a, b)
+    return _fmod(a, b) if fmod else v.calling_arrays(lambda x, y: x % y, a, b)
 
 
 def _variadic(differentiable, plain):
     return lambda *xs: functools.reduce(arithmetic(differentiable, plain), xs)
-
-
-def _extreme(name):
-    function = getattr(F, name)
-    return _variadic(lambda a, b: function(*F.broadcast(a, b)), v.array_function(name))
 
 
 _sum = _variadic(F.add, lambda a, b: a + b)
@@ -93,8 +86,8 @@ operators(
         'Div': _binary(arithmetic(lambda a, b: F.identity(a) / b, _divide_integers)),
         'Pow': _binary(_power),
         'Sum': _sum,
-        'Max': _extreme('maximum'),
-        'Min': _extreme('minimum'),
+        'Max': _variadic(F.maximum, v.array_function('maximum')),
+        'Min': _variadic(F.minimum, v.array_function('minimum')),
         'Mean': lambda *xs: F.identity(_sum(*xs)) / len(xs),
         'Abs': arithmetic(F.absolute, abs),
         'Neg': arithmetic(lambda x: -F.identity(x), lambda x: -x),
@@ -162,6 +155,4 @@ def is_inf(x, *, detect_negative, detect_positive):
     return y
 
 
-@operator('Where', any_dtype=True)
-def where(condition, x, y):
-    return F.where(*F.broadcast(v.array_of(condition), x, y))
+operators({'Where': F.where}, any_dtype=True)

@@ -58,12 +58,10 @@ def _points(indices, shape):
 
 @operator('GatherND', host=(1,), any_dtype=True)
 def gather_nd(x, indices, *, batch_dims):
-    points = _points(indices, x.shape[batch_dims:])
-    grid = np.ogrid[tuple(slice(n) for n in x.shape[:batch_dims])]
     ndim = indices.ndim - 1
-    batch = [each.reshape(each.shape + (1,) * (ndim - batch_dims)) for each in grid]
-    places = np.broadcast_arrays(*batch, *points)
-    return F.get_item(x, tuple(v.like(x, np.array(i)) for i in places))
+    batch = [v.along_axis(np.arange(n), i, ndim) for i, n in enumerate(x.shape[:batch_dims])]
+    places = *batch, *_points(indices, x.shape[batch_dims:])
+    return F.get_item(x, tuple(v.like(x, i) for i in places))
 
 
 def scatter(x, places, updates, reduction):
@@ -72,9 +70,8 @@ def scatter(x, places, updates, reduction):
     if v.is_float(x) and reduction == 'add':
         return F.scatter_add(x, places, updates)
     if v.is_float(x) and reduction == 'none':
-        zeros = v.calling_arrays(lambda a: v.xp_of(a).zeros_like(a), x)
         kept = v.calling_arrays(_marked, x, *places)
-        return F.where(kept, x, F.scatter_add(zeros, places, updates))
+        return F.scatter_add(F.where(kept, x, 0), places, updates)
     return v.calling_arrays(_write, x, updates, *places, reduction=reduction)
 
 
@@ -111,10 +108,13 @@ def tensor_scatter(past, update, begin, *, axis, mode):
     axis = v.axis_of(axis, past.ndim)
     length, count = past.shape[axis], update.shape[axis]
     begin = np.zeros(past.shape[0], np.int64) if begin is None else begin
+    if begin.shape != past.shape[:1] or (begin < 0).any():
+        raise ValueError(f'write_indices must be {past.shape[0]} numbers from 0 on, not {begin}')
     steps = begin[:, None] + np.arange(count)
-    if mode == 'circular':
+    if mode == 'circular' and length:
         steps %= length
-    nonnegative(steps, length)
+    if (steps >= length).any():
+        raise ValueError(f'write_indices {begin} and {count} steps go beyond the length {length}')
     steps = steps.reshape((-1,) + (1,) * (axis - 1) + (count,) + (1,) * (past.ndim - 1 - axis))
     return scatter(past, _grid(steps, axis, update.shape), update, 'none')
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _values as v
 from .._tensors import dtype_of
-from ..registry import HOST, operator, operators
+from ..registry import HOST, operator
 
 _DTYPES = {'float': np.float32, 'int': np.int64, 'string': object}
 
@@ -44,25 +44,17 @@ def range_(first, limit, delta):
     return (start + np.arange(count) * delta).astype(first.dtype)
 
 
-def _drawn(name, shape, dtype, seed, parameters):
-    v.checked_size(shape, 8)
-    function = getattr(v.random(seed), name)
-    return np.asarray(function(*parameters, tuple(shape))).astype(dtype)
-
-
 def _random(name, first, second):
     """The operators of a distribution with two parameters: of a shape, and like an array."""
-
-    def of_shape(*, shape, dtype, seed, **attributes):
-        parameters = attributes[first], attributes[second]
-        return _drawn(name, shape, dtype_of(dtype), seed, parameters)
-
-    def like(x, *, dtype, seed, **attributes):
-        dtype = x.dtype if dtype is None else dtype_of(dtype)
-        return _drawn(name, x.shape, dtype, seed, (attributes[first], attributes[second]))
-
     title = f'Random{name.title()}'
-    operators({title: of_shape, f'{title}Like': like}, takes=HOST)
+
+    @operator(title, f'{title}Like', takes=HOST)
+    def draw(*like, dtype, seed, shape=None, **attributes):
+        shape = like[0].shape if like else tuple(shape)
+        v.checked_size(shape, 8)
+        function = getattr(v.random(seed), name)
+        y = np.asarray(function(attributes[first], attributes[second], shape))
+        return y.astype(like[0].dtype if dtype is None else dtype_of(dtype))
 
 
 _random('normal', 'mean', 'scale')

@@ -123,9 +123,7 @@ def resize(
             continue
         x = resample(x, axis, places, scale)
     if outside.any():
-        outside = np.broadcast_to(outside, x.shape).copy()
-        fill = np.full(x.shape, extrapolation_value, x.dtype)
-        x = F.where(v.like(x, outside), v.like(x, fill), x)
+        x = F.where(v.like(x, outside), extrapolation_value, x)
     return v.cast(x, dtype)
 
 
@@ -189,9 +187,7 @@ def _sample(x, coordinates, kernel, offsets, place):
     """
     shape = x.shape[2:]
     last = F.moveaxis(x, 1, -1)
-    batch = coordinates[0].shape[0]
-    image = v.along_axis(np.arange(batch), 0, coordinates[0].ndim)
-    image = v.like(x, np.broadcast_to(image, coordinates[0].shape).copy())
+    image = v.like(x, v.along_axis(np.arange(x.shape[0]), 0, coordinates[0].ndim))
     axes = [
         _neighbors(coordinate, kernel, offsets, functools.partial(place, axis=axis), shape[axis])
         for axis, coordinate in enumerate(coordinates)
@@ -227,7 +223,7 @@ def _keys(distance):
     """The cubic kernel whose parameter is -0.75."""
     d = F.absolute(distance)
     near, far = _cubic(d, -0.75)
-    return F.where(v.calling_arrays(lambda e: e <= 1, d), near, far)
+    return F.where(v.array_of(d) <= 1, near, far)
 
 
 def sample_linear(x, coordinates):

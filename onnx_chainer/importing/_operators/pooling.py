@@ -24,26 +24,17 @@ class PoolWindows(Windows):
 
     def __init__(self, x, kernel_shape, ceil_mode, **attributes):
         super().__init__(x.shape[2:], kernel_shape, **attributes)
-        self.counts = []
-        for n, span, s, (before, behind) in self._axes(self.spans, self.strides):
+        self.counts, self.needed = [], []
+        for n, span, s, (before, behind) in zip(self.shape, self.spans, self.strides, self.pads):
             room = n + before + behind - span
             out = (-(-room // s) if ceil_mode else room // s) + 1
             if ceil_mode and (out - 1) * s >= n + before:
                 out -= 1  # a window has to begin before the padding behind
             if out < 1:
-                raise ValueError(
-                    f'the windows {self.kernel} are larger than the input {self.shape}'
-                )
+                raise ValueError(f'windows {self.kernel} are larger than the input {self.shape}')
             self.counts.append(out)
-        # What the last windows need, which may be less or more than the padding that is given.
-        self.needed = [
-            (before, (out - 1) * s + span - n - before)
-            for n, span, s, out, (before, _) in self._axes(self.spans, self.strides, self.counts)
-        ]
-
-    def _axes(self, *lists):
-        """For each axis the length, items of some lists, and the padding."""
-        return zip(self.shape, *lists, self.pads)
+            # What the last window needs, which may be less or more than the padding that is given.
+            self.needed.append((before, (out - 1) * s + span - n - before))
 
     @property
     def symmetric_pads(self):
@@ -54,33 +45,32 @@ class PoolWindows(Windows):
                 return None
         return tuple(before for before, _ in self.needed)
 
-    def parts(self, x, value=None):
+    def parts(self, x, value):
         """Yields, for each offset in the window, the elements there of all windows.
 
-        ``x`` is padded by a value; without one, it has its padding.
+        ``x`` is padded by a value.
         """
-        if value is not None:
-            x = pad_spatial(x, self.needed, value)
+        x = pad_spatial(x, self.needed, value)
         for offset in itertools.product(*map(range, self.kernel)):
             index = [slice(None), slice(None)]
             for o, d, s, out in zip(offset, self.dilations, self.strides, self.counts):
                 index.append(slice(o * d, o * d + (out - 1) * s + 1, s))
             yield F.get_item(x, tuple(index))
 
-    def combine(self, function, x, value=None):
+    def combine(self, function, x, value):
         """Combines the elements of each window by a function of two arrays."""
         return functools.reduce(function, self.parts(x, value))
 
     def sizes(self, x, include_pad):
         """How many elements each window has; padding that rounding up adds counts in no case."""
-        ones = np.ones((1, 1, *x.shape[2:]), x.dtype)
-        given = [
-            (before, min(behind, needed))
-            for (before, behind), (_, needed) in zip(self.pads, self.needed)
-        ]
-        rest = [(0, needed - end) for (_, end), (_, needed) in zip(given, self.needed)]
-        ones = pad_spatial(pad_spatial(ones, given, float(bool(include_pad))), rest)
-        return v.like(x, np.maximum(self.combine(F.add, ones).array, 1))
+        sizes = np.ones((), x.dtype)
+        axes = zip(self.shape, self.kernel, self.strides, self.dilations, self.counts, self.pads)
+        for n, k, s, d, out, (before, behind) in axes:
+            places = np.arange(out)[:, None] * s + np.arange(k) * d - before
+            low, high = (-before, n + behind) if include_pad else (0, n)
+            inside = (low <= places) & (places < high)
+            sizes = sizes[..., None] * inside.sum(axis=1, dtype=x.dtype)
+        return v.like(x, np.maximum(sizes, 1))
 
 
 @operator('MaxPool')
@@ -182,6 +172,7 @@ def roi_align(
     half = node.opset >= 16 and coordinate_transformation_mode == 'half_pixel'
     if images.size and not 0 <= images.min() <= images.max() < x.shape[0]:
         raise IndexError(f'a region is in none of the {x.shape[0]} images')
+    join, pool = (F.add, F.mean) if mode == 'avg' else (F.maximum, F.max)
     regions = []
     for roi, image in zip(np.asarray(rois, np.float64), images):
         low, high = np.split(roi * spatial_scale - (0.5 if half else 0), 2)
@@ -195,7 +186,8 @@ def roi_align(
             neighbors.append(_bilinear(places, x.shape[3 - axis]))
             shape += [out, count]
         terms = _weighted(F.get_item(x, int(image)), *neighbors)
-        regions.append(_pooled([F.reshape(term, shape) for term in terms], mode))
+        samples = functools.reduce(join, (F.reshape(term, shape) for term in terms))
+        regions.append(pool(samples, axis=(2, 4)))
     return F.stack(regions)
 
 
@@ -205,14 +197,7 @@ def _weighted(image, by_row, by_column):
         values = F.get_item(image, (slice(None), v.like(image, rows)))
         values = F.get_item(values, (slice(None), slice(None), v.like(image, columns)))
         weight = np.outer(row_weight, column_weight).astype(image.dtype)
-        yield values * F.broadcast_to(v.like(image, weight), values.shape)
-
-
-def _pooled(terms, mode):
-    """The mean or the largest of the samples in each part of a region."""
-    if mode == 'avg':
-        return F.mean(sum(terms[1:], terms[0]), axis=(2, 4))
-    return F.max(F.max(F.stack(terms), axis=0), axis=(2, 4))
+        yield values * v.like(image, weight)
 
 
 @operator('NonMaxSuppression', takes=HOST, scalars=(2, 3, 4))

@@ -89,7 +89,7 @@ def _limits(dtype):
 
 def _aligned(parameter, x, axis, block_size):
     """A scale or zero point in a shape that is broadcast with ``x``."""
-    if parameter.ndim == 0 or parameter.size == 1:
+    if parameter.size == 1:
         return parameter.reshape(())
     axis = v.axis_of(axis, x.ndim)
     if block_size:

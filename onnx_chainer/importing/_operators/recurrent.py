@@ -23,11 +23,7 @@ _ACTIVATIONS = {
     'softplus': (lambda x, a, b: F.softplus(x), 0.0, 0.0),
     'softsign': (lambda x, a, b: x / (1 + F.absolute(x)), 0.0, 0.0),
     'tanh': (lambda x, a, b: F.tanh(x), 0.0, 0.0),
-    'thresholdedrelu': (
-        lambda x, a, b: F.where(v.calling_arrays(lambda e: e > a, x), x, v.array_of(x) * 0),
-        1.0,
-        0.0,
-    ),
+    'thresholdedrelu': (lambda x, a, b: F.where(v.array_of(x) > a, x, 0), 1.0, 0.0),
 }
 
 
@@ -53,12 +49,11 @@ def _direction(x, lengths, states, step, reverse):
     ys: list[Any] = [None] * x.shape[0]
     for t in reversed(range(x.shape[0])) if reverse else range(x.shape[0]):
         new = step(x[t], *states)
+        ys[t] = new[0]
         if lengths is not None:
-            on = v.like(new[0], np.broadcast_to((t < lengths)[:, None], new[0].shape).copy())
+            on = v.like(x, (t < lengths)[:, None])
             new = tuple(F.where(on, n, s) for n, s in zip(new, states))
-            ys[t] = F.where(on, new[0], v.array_of(new[0]) * 0)
-        else:
-            ys[t] = new[0]
+            ys[t] = F.where(on, new[0], 0)
         states = new
     return F.stack(ys), states
 
@@ -89,10 +84,9 @@ def _layer(
             names[part], (activation_alpha or ())[part], (activation_beta or ())[part], clip
         )
         bias = [None, None] if b is None else [b[d, :size], b[d, size:]]
-        projected = F.linear(F.reshape(x, (-1, x.shape[2])), w[d], bias[0])
+        projected = F.linear(x, w[d], bias[0], n_batch_axes=2)
         states = tuple(zeros if s is None else s[d] for s in initial)
         step = make_step(functions, r[d], bias[1], d)
-        projected = F.reshape(projected, (*x.shape[:2], size))
         runs.append(_direction(projected, lengths, states, step, reverse))
     ys, finals = zip(*runs)
     y = F.stack(ys, axis=1)
@@ -148,7 +142,7 @@ def lstm(x, w, r, b, lengths, h, c, peepholes, *, input_forget, output_sequence,
 
         def peep(i, c):
             part = slice(i * size, (i + 1) * size)
-            return 0 if peepholes is None else F.scale(c, peepholes[d, part], 1)
+            return 0 if peepholes is None else c * peepholes[d, part]
 
         def step(gate, h, c):
             a = gate + F.linear(h, recurrent, bias)

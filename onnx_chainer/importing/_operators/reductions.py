@@ -14,8 +14,12 @@ from .arrays import part
 from .gathering import take_along
 
 
-def _reduction(differentiable, plain):
-    """The operator of a function for floats, and one ``f(xp, array, **options)`` for others."""
+def _reduction(formula, wide=False):
+    """The operator of ``formula(module, x, **options)``.
+
+    The module is that of Chainer's functions, or of the arrays for dtypes that these do not take;
+    integers are float64 if they are ``wide``.
+    """
 
     def call(x, axes, *, keepdims, noop_with_empty_axes):
         axes = v.axes_of(axes, x.ndim)
@@ -23,78 +27,54 @@ def _reduction(differentiable, plain):
             axes = () if noop_with_empty_axes else tuple(range(x.ndim))
         options = {'axis': axes, 'keepdims': bool(keepdims)}
         if v.is_float(x) and x.size:
-            return differentiable(x, **options)
+            return formula(F, x, **options)
 
         def of_arrays(a):
             xp = v.xp_of(a)
-            return xp.asarray(plain(xp, a, **options)).astype(a.dtype)
+            with np.errstate(divide='ignore'):
+                y = formula(xp, a.astype('d') if wide else a, **options)
+            return xp.asarray(y).astype(a.dtype)
 
         return v.calling_arrays(of_arrays, x)
 
     return call
 
 
-def _chain(function):
-    """A function of Chainer that reduces over axes, which are none for a copy."""
-    return lambda x, axis, keepdims: (
-        function(x, axis=axis, keepdims=keepdims) if axis else F.identity(x)
-    )
-
-
-_sum = _chain(F.sum)
-
-
 def _extreme(name):
     """The largest or smallest element; of none, the least or greatest number."""
 
-    def plain(xp, a, **options):
-        if a.size:
-            return getattr(a, name)(**options)
-        ends: tuple[Any, Any] = (-np.inf, np.inf) if a.dtype.kind == 'f' else (False, True)
-        if a.dtype.kind in 'iu':
-            ends = np.iinfo(a.dtype).min, np.iinfo(a.dtype).max
-        return xp.full_like(a.sum(**options), ends[name == 'min'], dtype=a.dtype)
+    def formula(m, x, **options):
+        if x.size:
+            return getattr(m, name)(x, **options)
+        ends: tuple[Any, Any] = (-np.inf, np.inf) if x.dtype.kind == 'f' else (False, True)
+        if x.dtype.kind in 'iu':
+            ends = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
+        return m.full_like(m.sum(x, **options), ends[name == 'min'], dtype=x.dtype)
 
-    return _reduction(_chain(getattr(F, name)), plain)
+    return _reduction(formula)
 
 
-def _log_sum_exp(x, axis, keepdims):
-    if not axis:
-        return F.identity(x)
+def _log_sum_exp(m, x, axis, keepdims):
+    if m is not F:
+        return m.log(m.sum(m.exp(x), axis=axis, keepdims=keepdims))
     y = F.logsumexp(x, axis=axis)
     return F.reshape(y, [1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
 
 
-def _log(xp, a):
-    with np.errstate(divide='ignore'):
-        return xp.log(a)
-
-
 operators(
     {
-        'ReduceSum': _reduction(_sum, lambda xp, a, **k: a.sum(**k)),
+        'ReduceSum': _reduction(lambda m, x, **k: m.sum(x, **k)),
         'ReduceMean': _reduction(
-            _chain(F.mean), lambda xp, a, **k: a.mean(**k) if a.size else a.sum(**k) * np.nan
+            lambda m, x, **k: m.mean(x, **k) if x.size else m.sum(x, **k) * np.nan
         ),
         'ReduceMax': _extreme('max'),
         'ReduceMin': _extreme('min'),
-        'ReduceProd': _reduction(_chain(F.prod), lambda xp, a, **k: a.prod(**k)),
-        'ReduceSumSquare': _reduction(
-            lambda x, **k: _sum(F.square(x), **k), lambda xp, a, **k: (a * a).sum(**k)
-        ),
-        'ReduceL1': _reduction(
-            lambda x, **k: _sum(F.absolute(x), **k), lambda xp, a, **k: abs(a).sum(**k)
-        ),
-        'ReduceL2': _reduction(
-            lambda x, **k: F.sqrt(_sum(F.square(x), **k)),
-            lambda xp, a, **k: xp.sqrt((a.astype('d') ** 2).sum(**k)),
-        ),
-        'ReduceLogSum': _reduction(
-            lambda x, **k: F.log(_sum(x, **k)), lambda xp, a, **k: _log(xp, a.sum(**k))
-        ),
-        'ReduceLogSumExp': _reduction(
-            _log_sum_exp, lambda xp, a, **k: _log(xp, xp.exp(a).sum(**k))
-        ),
+        'ReduceProd': _reduction(lambda m, x, **k: m.prod(x, **k)),
+        'ReduceSumSquare': _reduction(lambda m, x, **k: m.sum(m.square(x), **k)),
+        'ReduceL1': _reduction(lambda m, x, **k: m.sum(m.absolute(x), **k)),
+        'ReduceL2': _reduction(lambda m, x, **k: m.sqrt(m.sum(m.square(x), **k)), wide=True),
+        'ReduceLogSum': _reduction(lambda m, x, **k: m.log(m.sum(x, **k))),
+        'ReduceLogSumExp': _reduction(_log_sum_exp),
     },
     lists=(1,),
 )
