@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainermn import _recorder, communicators
+from chainermn._checkpoints import memory
 from chainermn._mpi import is_tcp, mpi
 from chainermn._tcp import names
 from chainermn._tcp.engine import RankLostError
@@ -29,9 +30,10 @@ def run_elastic(
     ranks of a job live when one is killed, stops, or fails. Within seconds they leave the program
     by a :class:`RankLostError`, connect again, and call it anew, in the same processes: modules,
     data outside of the program and contexts of GPUs stay. The program makes the model, the
-    optimizer and the iterators, and loads the latest checkpoint, see
-    :func:`chainermn.create_multi_node_checkpointer`, which any number of ranks can load in the
-    middle of an epoch. With ``--rejoin-after``, a new process joins them, and all begin anew again.
+    optimizer and the iterators, and loads the latest checkpoint, from disk or from the memory of
+    the ranks that are left, see :func:`chainermn.create_multi_node_checkpointer`, which any number
+    of ranks can load in the middle of an epoch. With ``--rejoin-after``, a new process joins them,
+    and all begin anew again.
 
     It returns when the program has ended on all ranks: if one is lost before, all others begin
     anew, so that another one writes what the first one could not.
@@ -51,17 +53,17 @@ def run_elastic(
         0
 
     """
-    while True:
-        try:
-            result = program(communicators.create_communicator(communicator_name, **kwargs))
-            if is_tcp():
+    if not is_tcp():
+        return program(communicators.create_communicator(communicator_name, **kwargs))
+    with memory.kept():
+        while True:
+            try:
+                result = program(communicators.create_communicator(communicator_name, **kwargs))
                 mpi().COMM_WORLD.Barrier()
-            return result
-        except RankLostError as error:
-            if not is_tcp():
-                raise
-            print(f'chainermn: {error}; the program begins anew', file=sys.stderr, flush=True)
-        _reconnect()
+                return result
+            except RankLostError as error:
+                print(f'chainermn: {error}; the program begins anew', file=sys.stderr, flush=True)
+            _reconnect()
 
 
 def _reconnect() -> None:

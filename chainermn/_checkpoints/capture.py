@@ -121,6 +121,13 @@ class Capture:
         return piece, numpy.array(_storage.to_numpy(self._found[name]))
 
 
+def take_part(trainer: Trainer, comm: Any) -> Part:
+    """Copies the part of this rank of the state of a trainer; collective."""
+    capture = Capture(trainer, comm)
+    digests = comm.allgather_obj(capture.digest())
+    return capture.copy(len(set(digests)) == 1)
+
+
 def _copy_piece(array: Any, piece: layout.Piece) -> Array:
     flat = _arrays.plain(array).reshape(-1)[piece.first : piece.last]
     return numpy.array(cuda.to_cpu(flat))

@@ -154,11 +154,21 @@ class _Hashing(io.RawIOBase):
 
 def write_part(folder: str, name: str, part: Part) -> File:
     """Writes the file of a rank, which gets its name when it is on disk."""
-    arrays, text = _encode(part)
     with _files.atomic_file(os.path.join(folder, name)) as path:
         with open(path, 'wb') as f:
-            target: Any = _Hashing(f)
-            _safetensors_file.write(target, arrays, {_KEY: text})
+            return _write(f, name, part)
+
+
+def pack_part(name: str, part: Part) -> tuple[File, bytes]:
+    """Returns what would be the file of a rank."""
+    f = io.BytesIO()
+    return _write(f, name, part), f.getvalue()
+
+
+def _write(f: Any, name: str, part: Part) -> File:
+    arrays, text = _encode(part)
+    target: Any = _Hashing(f)
+    _safetensors_file.write(target, arrays, {_KEY: text})
     return File(name, target.size, target.hash.hexdigest())
 
 
@@ -185,18 +195,26 @@ def read_bytes(folder: str, file: File) -> bytes:
     """Reads a file of a checkpoint.
 
     Raises:
-        ValueError: If it is not what the manifest describes.
+        ValueError: If it is missing, or not what the manifest describes.
 
     """
     path = os.path.join(folder, file.name)
-    with open(path, 'rb') as f:
-        data = f.read(file.size + 1)
+    try:
+        with open(path, 'rb') as f:
+            data = f.read(file.size + 1)
+    except FileNotFoundError:
+        raise ValueError(f'{path} is missing: {file.size} bytes are expected') from None
     if len(data) != file.size:
         size = os.path.getsize(path)
         raise ValueError(f'{path} is truncated or damaged: {size} bytes, expected {file.size}')
+    check(path, data, file)
+    return data
+
+
+def check(path: str, data: bytes, file: File) -> None:
+    """Raises :class:`ValueError` if bytes are not those of a file."""
     if hashlib.sha256(data).hexdigest() != file.sha256:
         raise ValueError(f'{path} is damaged: its SHA-256 is not {file.sha256}, as expected')
-    return data
 
 
 def parse_part(data: bytes) -> Part:

@@ -15,7 +15,7 @@ from chainermn._checkpoints import files, layout, samples
 from chainermn._sharding.parts import saving_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from chainer.training.trainer import Trainer
     from chainermn._checkpoints.capture import Array, Part
@@ -25,19 +25,25 @@ _NUMPY_STATE = '_random_state/numpy/'
 PLACE = re.compile(r'(.*iterator:[^/]*/)(order|_order|current_position)')
 
 
-def load(trainer: Trainer, comm: Any, folder: str, checkpoint: files.Checkpoint) -> None:
+def load(trainer: Trainer, comm: Any, n_ranks: int, contents: Iterator[bytes]) -> None:
     """Loads a checkpoint; collective.
+
+    Args:
+        trainer: Trainer.
+        comm: Communicator.
+        n_ranks: Number of ranks that wrote.
+        contents: What their files hold.
 
     Raises:
         ValueError: If a file is missing or damaged; on all ranks.
 
     """
     iterators = _Iterators(trainer.updater, comm)
-    assembly = _Assembly(comm, checkpoint.n_ranks)
-    for rank, data in enumerate(_read_all(comm, folder, checkpoint)):
+    assembly = _Assembly(comm, n_ranks)
+    for rank, data in enumerate(contents):
         assembly.add(rank, files.parse_part(data))
     state = assembly.finish()
-    parts, lost = iterators.move(state, assembly.progress, checkpoint.n_ranks)
+    parts, lost = iterators.move(state, assembly.progress, n_ranks)
     deserializer = npz.NpzDeserializer(state, ignore_names=lambda name: _prefix_of(name) in lost)
     with saving_parts():
         _storage.load_all_or_nothing(deserializer, trainer)
@@ -50,20 +56,27 @@ def _prefix_of(name: str) -> str | None:
     return None if match is None else match[1]
 
 
-def _read_all(comm: Any, folder: str, checkpoint: files.Checkpoint) -> Iterator[bytes]:
-    """Reads each file on a rank that has it, and sends it to all; collective."""
+def read_files(comm: Any, folder: str, checkpoint: files.Checkpoint) -> Iterator[bytes]:
+    """Reads the files of a checkpoint; collective."""
     found = _share(comm, 0, lambda: files.read_manifest(folder, checkpoint))
     own = [os.path.exists(os.path.join(folder, file.name)) for file in found]
+    yield from share_all(comm, own, lambda number: files.read_bytes(folder, found[number]))
+
+
+def share_all(comm: Any, own: list[bool], read: Callable[[int], Any]) -> Iterator[Any]:
+    """Reads each file on a rank that has it, and sends it to all; collective.
+
+    Args:
+        comm: Communicator.
+        own: Whether this rank has each file.
+        read: Reads a file, by its number.
+
+    """
     everywhere = comm.allgather_obj(own)
-    for number, file in enumerate(found):
+    for number in range(len(own)):
         # Different ranks read, so that a shared disk need not read a file many times.
-        readers = [rank for rank, own in enumerate(everywhere) if own[number]]
-        if not readers:
-            raise ValueError(
-                f'{os.path.join(folder, file.name)} is missing: {file.size} bytes are expected'
-            )
-        reader = readers[number % len(readers)]
-        yield _share(comm, reader, lambda file=file: files.read_bytes(folder, file))
+        readers = [rank for rank, own in enumerate(everywhere) if own[number]] or [0]
+        yield _share(comm, readers[number % len(readers)], lambda number=number: read(number))
 
 
 def _share(comm: Any, root: int, read: Any) -> Any:

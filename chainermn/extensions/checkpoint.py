@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from chainer._core.data import temporary_folder
 from chainer.training import extension
-from chainermn._checkpoints import capture, earlier, files, restore, writer
+from chainermn._checkpoints import capture, earlier, files, memory, restore, writer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chainer.training.trainer import Trainer
     from chainer.types import TriggerSpec
     from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
@@ -52,6 +55,13 @@ def create_multi_node_checkpointer(
     draw the same, see :func:`~chainermn.iterators.create_synchronized_iterator`. A process that
     was not there before takes over what process :math:`r \\bmod n` had itself, with other random
     numbers. An iterator over data that the program divides in another way starts the epoch over.
+
+    The attribute ``in_memory`` is another extension, which keeps the state in memory, for programs
+    of :func:`~chainermn.run_elastic`: each process holds its own part, and a copy of that of the
+    process before it. By default it is called every 10 iterations. If processes are lost,
+    ``maybe_load`` then resumes from the newest state of which all parts are left, in memory or on
+    disk. Copies travel while the training goes on. A process holds twice its part of the state, and
+    four times while a new copy is made. Without ``run_elastic``, and over MPI, it does nothing.
 
     Checkpoints of Chainer 7, of files ``<name>.<iteration>.<rank>``, load with the number of
     processes that wrote them.
@@ -99,7 +109,8 @@ class _Checkpointer(extension.Extension):
         self._file_name = name
         self._comm = comm
         self._path = path
-        self._writer = writer.Writer(comm, keeps, gc_interval)
+        self._writer = writer.FileWriter(comm, keeps, gc_interval)
+        self.in_memory = _MemoryCopies(name, comm, self._folder)
 
     def _folder(self, trainer: Trainer) -> str:
         return trainer.out if self._path is None else self._path
@@ -112,9 +123,7 @@ class _Checkpointer(extension.Extension):
         checkpoint = files.Checkpoint(self._file_name, trainer.updater.iteration, comm.size)
         if comm.rank == 0:  # no manifest may stay while the files of an old checkpoint change
             files.remove(folder, checkpoint)
-        state = capture.Capture(trainer, comm)
-        digests = comm.allgather_obj(state.digest())
-        self._writer.start(folder, checkpoint, state.copy(len(set(digests)) == 1))
+        self._writer.start(folder, checkpoint, capture.take_part(trainer, comm))
 
     def _wait(self) -> None:
         with self._comm.calls.watching('checkpoint'):
@@ -139,7 +148,7 @@ class _Checkpointer(extension.Extension):
         folder = self._folder(trainer) if path is None else path
         found = self._find(folder)
         for checkpoint in found:
-            error = _try_load(trainer, self._comm, folder, checkpoint)
+            error = self._try_load(trainer, folder, checkpoint)
             # All processes load the same checkpoint, so the failure of one is that of all.
             errors = [e for e in self._comm.allgather_obj(error) if e is not None]
             if not errors:
@@ -160,17 +169,64 @@ class _Checkpointer(extension.Extension):
             if os.path.isdir(folder):
                 temporary_folder.remove_leftovers(folder)
         found = [*earlier.find(folder, self._file_name, comm), *comm.bcast_obj(complete)]
-        # Of one iteration, prefer the checkpoint of the current number of processes.
-        return sorted(found, key=lambda c: (c.iteration, c.n_ranks == comm.size), reverse=True)
+        kept = memory.memory_of(folder, self._file_name)
+        if kept is not None:
+            found += kept.find(comm)
+        # Of one iteration, prefer what is in memory, then the current number of processes.
+        return sorted(
+            found,
+            key=lambda c: (c.iteration, isinstance(c, memory.State), c.n_ranks == comm.size),
+            reverse=True,
+        )
+
+    def _try_load(self, trainer: Trainer, folder: str, checkpoint: Any) -> str | None:
+        """Loads a checkpoint; returns the text of the error if that fails."""
+        comm = self._comm
+        try:
+            if isinstance(checkpoint, earlier.Checkpoint):
+                earlier.load(trainer, comm, folder, checkpoint)
+                return None
+            kept = memory.memory_of(folder, self._file_name)
+            if kept is not None and isinstance(checkpoint, memory.State):
+                contents = kept.read(comm, checkpoint)
+            else:
+                contents = restore.read_files(comm, folder, checkpoint)
+            restore.load(trainer, comm, checkpoint.n_ranks, contents)
+        except Exception as e:  # a damaged file may raise anything
+            return str(e) or type(e).__name__
+        return None
 
 
-def _try_load(trainer: Trainer, comm: Any, folder: str, checkpoint: Any) -> str | None:
-    """Loads a checkpoint; returns the text of the error if that fails."""
-    try:
-        if isinstance(checkpoint, files.Checkpoint):
-            restore.load(trainer, comm, folder, checkpoint)
-        else:
-            earlier.load(trainer, comm, folder, checkpoint)
-    except Exception as e:  # a damaged file may raise anything
-        return str(e) or type(e).__name__
-    return None
+class _MemoryCopies(extension.Extension):
+    """Extension that keeps the state of the trainers in memory.
+
+    Args:
+        name: Name of the training.
+        comm: Communicator.
+        folder_of: Returns the folder of the files of a trainer.
+
+    """
+
+    trigger: TriggerSpec = 10, 'iteration'
+    priority = -101  # after that for files, so that the state has the decisions of all triggers
+
+    def __init__(self, name: str, comm: Any, folder_of: Callable[[Trainer], str]) -> None:
+        self._file_name = name
+        self._comm = comm
+        self._folder_of = folder_of
+        self._writer = memory.MemoryWriter(comm)
+
+    def __call__(self, trainer: Trainer) -> None:
+        kept = memory.memory_of(self._folder_of(trainer), self._file_name)
+        if kept is None:
+            return
+        self.finalize()
+        comm, iteration = self._comm, trainer.updater.iteration
+        checkpoint = files.Checkpoint(self._file_name, iteration, comm.size)
+        state = memory.State(checkpoint, comm.bcast_obj(secrets.token_hex(8)))
+        self._writer.start(kept, state, capture.take_part(trainer, comm))
+
+    def finalize(self) -> None:
+        """Waits until all processes have the last copy."""
+        with self._comm.calls.watching('checkpoint'):
+            self._writer.wait()

@@ -21,17 +21,21 @@ PROGRAM = """
     import chainer.links as L
     from chainer import iterators, training
 
-    folder, at, victim, number, n, wait = sys.argv[1:]
+    folder, at, victims, number, n, wait, saves, copies = sys.argv[1:]
+    victims, own = victims.split(','), os.environ['CHAINERMN_RANK']
     flag = os.path.join(folder, 'flag')
     losses = {}
 
-    def fail(trainer):
-        me = os.environ['CHAINERMN_RANK'] == victim and not os.path.exists(flag)
-        if trainer.updater.iteration == int(at) and me:
-            open(flag, 'w').close()
-            os.kill(os.getpid(), int(number))
-
     def train(comm):
+        pids = dict(comm.allgather_obj((own, os.getpid())))
+
+        def fail(trainer):
+            me = own == victims[-1] and not os.path.exists(flag)
+            if trainer.updater.iteration == int(at) and me:
+                open(flag, 'w').close()
+                for victim in victims:
+                    os.kill(pids[victim], int(number))
+
         numpy.random.seed(comm.rank)
         model = L.Classifier(L.Linear(64, 10))
         optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), comm)
@@ -42,7 +46,9 @@ PROGRAM = """
         updater = training.StandardUpdater(iterator, optimizer)
         trainer = training.Trainer(updater, (int(n), 'iteration'), out=folder)
         checkpointer = chainermn.create_multi_node_checkpointer('run', comm)
-        trainer.extend(checkpointer, trigger=(2, 'iteration'))
+        trainer.extend(checkpointer, trigger=(int(saves), 'iteration'))
+        if int(copies):
+            trainer.extend(checkpointer.in_memory, trigger=(int(copies), 'iteration'))
 
         def note(trainer):
             loss = comm.allreduce_obj(float(trainer.observation['main/loss']))
@@ -79,6 +85,8 @@ def run(
     number=9,
     stop=12,
     wait=0,
+    saves=2,
+    copies=0,
     status=0,
     **variables,
 ):
@@ -90,7 +98,7 @@ def run(
     options = *options, '--record', str(folder)
     if rejoin is not None:
         options += '--rejoin-after', str(rejoin)
-    arguments = [str(v) for v in (folder, at, victim, number, stop, wait)]
+    arguments = [str(v) for v in (folder, at, victim, number, stop, wait, saves, copies)]
     process = subprocess.run(
         [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script), *arguments],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
@@ -153,6 +161,32 @@ def test_rejoin(tmp_path):
     _, expected = run(2, tmp_path / 'two')
     assert {i: losses[i] for i in expected} == expected
     assert [*expected] == [9, 10, 11, 12]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('policy, n', [('shrink', 3), ('replace', 2)])
+def test_memory(tmp_path, policy, n):
+    """Without checkpoints on disk, the others go on from what is in their memory."""
+    options = {'policy': policy, 'restarts': 1, 'at': 7, 'victim': 1, 'saves': 100, 'copies': 2}
+    output, losses = run(n, tmp_path / 'one', **options)
+    start = restart_of(output, 2)
+    assert not [*(tmp_path / 'one').glob('run.*')]
+    run(n, tmp_path / 'two', stop=start)
+    _, expected = run(2, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
+    assert [*expected] == [*range(start + 1, 13)]
+
+
+@pytest.mark.slow
+def test_neighbours_lost(tmp_path):
+    """Nobody has a copy of the part of the first one: the other goes on from disk."""
+    options = {'policy': 'shrink', 'at': 7, 'victim': '2,1', 'saves': 4, 'copies': 2}
+    output, losses = run(3, tmp_path / 'one', **options)
+    assert len(re.findall('memory lacks the parts of ranks 1(-2)? of the state of', output)) == 1
+    assert restart_of(output, 1) == 4
+    run(3, tmp_path / 'two', stop=4)
+    _, expected = run(1, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
 
 
 @pytest.mark.slow

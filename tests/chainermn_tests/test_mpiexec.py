@@ -23,6 +23,7 @@ SELECTED = [
     'test_chain',
     'NStepLSTM',
     'test_checkpointer_resumes',
+    'copies',
     '(test_checkpoints_for_any_number_of_ranks and True and (scattered or divided-True))',
     '(test_checkpoints_for_any_number_of_ranks and divided-parameters)',
     '(test_equals_data_parallel and numpy)',

@@ -17,7 +17,7 @@ import numpy
 import pytest
 from helpers.programs import _environment
 
-from chainermn._checkpoints import files, writer
+from chainermn._checkpoints import files, memory, writer
 from chainermn._checkpoints.capture import Part
 from chainermn._tcp import names, rendezvous
 from chainermn._tcp.collectives import bytes_of
@@ -29,7 +29,7 @@ from chainermn.means import shared_memory
 SELECTED = (
     'test_communicators or test_split or (test_means_of_gradients and numpy) or test_chain or '
     '(test_equals_one_rank and Adam and numpy) or (test_scatter_dataset and 5) or '
-    'test_checkpointer_resumes or (test_equals_data_parallel and numpy) or test_snapshot or '
+    'test_checkpointer_resumes or copies or (test_equals_data_parallel and numpy) or test_snapshot or '
     '(test_int8_means and not test_digits)'
 )
 
@@ -377,11 +377,45 @@ def test_loss_while_a_checkpoint_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, 'mpi', lambda: names)
     with ranks(2) as (a, b):
         comm = SimpleNamespace(rank=0, size=2, background_comm=a)
-        one = writer.Writer(comm, 1, 1)
+        one = writer.FileWriter(comm, 1, 1)
         one.start(os.fspath(tmp_path), files.Checkpoint('run', 1, 2), Part({}, [], {}))
         b.engine.close()
         with pytest.raises(RankLostError, match=r'run.1.of.2.json was not written: rank 1 is lost'):
             one.wait()
+
+
+@pytest.mark.parametrize('is_lost', [True, False], ids=['lost', 'fails'])
+def test_copies_that_are_not_made(monkeypatch, is_lost):
+    """The state before stays as it was, with both parts."""
+    monkeypatch.setattr(writer, 'mpi', lambda: names)
+    monkeypatch.setattr(memory, 'mpi', lambda: names)
+    kept = memory.Memory(), memory.Memory()
+    states = [memory.State(files.Checkpoint('run', i, 2), 'token') for i in range(2)]
+    parts = [Part({'x': numpy.full(1000, i, 'f')}, [], {}) for i in range(2)]
+    with ranks(2) as comms:
+        writers = [
+            memory.MemoryWriter(SimpleNamespace(rank=i, size=2, background_comm=comm))
+            for i, comm in enumerate(comms)
+        ]
+        for i in range(2):
+            writers[i].start(kept[i], states[0], parts[i])
+        for one in writers:
+            one.wait()
+        writers[0].start(kept[0], states[1], parts[0])
+        if is_lost:
+            comms[1].engine.close()
+        else:
+            writers[1].start(kept[1], states[1], None)
+        reason = 'rank 1 is lost' if is_lost else 'rank 1: AttributeError'
+        message = f'the copy of run.1.of.2.json in memory was not made: {reason}'
+        with pytest.raises(RankLostError if is_lost else RuntimeError, match=message):
+            writers[0].wait()
+    alone = SimpleNamespace(
+        rank=0, size=1, allgather_obj=lambda x: [x], bcast_obj=lambda x, root: x
+    )
+    assert kept[0].find(alone) == states[:1]
+    contents = map(files.parse_part, kept[0].read(alone, states[0]))
+    assert [part.values['x'].tolist() for part in contents] == [[0] * 1000, [1] * 1000]
 
 
 @pytest.mark.skipif(not os.path.isdir('/dev/shm'), reason='there is no shared memory')

@@ -19,16 +19,19 @@ import chainer
 import chainer.links as L
 import chainermn
 from chainer import iterators, training
-from chainermn._checkpoints import files
+from chainermn._checkpoints import files, memory
 from chainermn._tcp import rendezvous
 from tools.stress import guard, jobs
 
 N_RANKS = 4
 N_ITERATIONS = 16
-CHECKPOINTS = 3  # iterations between them
+CHECKPOINTS = 3  # iterations between them, at least
 LIMIT = 90  # seconds after which a job hangs; a loaded machine takes long to start it
 #: When a rank is killed. The numbers are the most seconds after the moment begins.
-MOMENTS = {'start': 2.0, 'connecting': 0.01, 'training': 0.3, 'checkpoint': 0.01, 'end': 0.01}
+MOMENTS = {
+    **{'start': 2.0, 'connecting': 0.01, 'training': 0.3},
+    **{'checkpoint': 0.01, 'copy': 0.01, 'end': 0.01},
+}
 _STEP_SECONDS = 0.01  # that a step takes at least, so that moments differ
 _JOINS_AT = 12  # iteration at which fewer ranks wait for others to join, if these may
 _JOIN_SECONDS = 30
@@ -64,7 +67,14 @@ def _wait_for_others(comm: Any) -> None:
         time.sleep(_STEP_SECONDS)
 
 
-def _train(comm: Any, folder: str, log: _Log, kill: Any, grows: bool, stop: int) -> None:
+class _Intervals(NamedTuple):
+    """Iterations between copies in memory, none if it is 0, and between checkpoints on disk."""
+
+    memory: int
+    disk: int
+
+
+def _train(comm: Any, log: _Log, kill: Any, grows: bool, intervals: _Intervals, stop: int) -> None:
     """Trains from the latest checkpoint; the first rank logs the losses."""
     np.random.seed(comm.rank)
     draw = np.random.RandomState(1)
@@ -75,9 +85,11 @@ def _train(comm: Any, folder: str, log: _Log, kill: Any, grows: bool, stop: int)
     optimizer.setup(L.Classifier(L.Linear(40, 5)))
     part = chainermn.scatter_dataset(data, comm, shuffle=True, seed=0)
     updater = training.updaters.StandardUpdater(iterators.SerialIterator(part, 6), optimizer)
-    trainer = training.Trainer(updater, (stop, 'iteration'), out=folder)
+    trainer = training.Trainer(updater, (stop, 'iteration'), out='result')
     checkpointer = chainermn.create_multi_node_checkpointer('run', comm, 100)
-    trainer.extend(checkpointer, trigger=(CHECKPOINTS, 'iteration'))
+    trainer.extend(checkpointer, trigger=(intervals.disk, 'iteration'))
+    if intervals.memory:
+        trainer.extend(checkpointer.in_memory, trigger=(intervals.memory, 'iteration'))
 
     def note(trainer: Any) -> None:
         loss = comm.allreduce_obj(float(trainer.observation['main/loss']))
@@ -98,11 +110,12 @@ def _train(comm: Any, folder: str, log: _Log, kill: Any, grows: bool, stop: int)
         log.write('end')
 
 
-def run_rank(grows: bool, kills: list[Any]) -> None:
+def run_rank(grows: bool, intervals: list[int], kills: list[Any]) -> None:
     """A rank that may be killed.
 
     Args:
         grows: Whether others join in the place of lost ones.
+        intervals: Fields of :class:`_Intervals`.
         kills: Number of the rank, how many of that number were killed before, the moment, which of
             these moments, and seconds after it, of each kill.
 
@@ -140,8 +153,10 @@ def run_rank(grows: bool, kills: list[Any]) -> None:
     rendezvous._hear = hear_slowly
     trap(files, 'write_part', 'checkpoint')
     trap(files, 'write_manifest', 'checkpoint')
+    trap(memory.MemoryWriter, '_exchange', 'copy')
+    trap(memory.MemoryWriter, '_finish', 'copy')
     chainermn.run_elastic(
-        lambda comm: _train(comm, 'result', log, reach, grows, N_ITERATIONS), 'naive'
+        lambda comm: _train(comm, log, reach, grows, _Intervals(*intervals), N_ITERATIONS), 'naive'
     )
 
 
@@ -161,7 +176,7 @@ def run_reference(phases: list[list[int]]) -> None:
                     path.unlink()
         part = comm.split(int(comm.rank < n_ranks), comm.rank)
         if comm.rank < n_ranks:
-            _train(part, 'result', log, lambda *args: None, False, end)
+            _train(part, log, lambda *args: None, False, _Intervals(0, 1), end)
 
 
 def _start(folder: Path, action: str, *argument: Any, options: Any = ()) -> guard.Child:
@@ -209,20 +224,21 @@ def _seconds_lost(lines: list[list[str]]) -> list[float]:
     return found
 
 
-def _draw_kills(rng: random.Random, grows: bool) -> list[list[Any]]:
+def _draw_kills(rng: random.Random, grows: bool, intervals: _Intervals) -> list[list[Any]]:
     """Draws whom to kill and when: one rank at least is left."""
-    counts = {
-        'connecting': 2,
-        'training': N_ITERATIONS,
-        'checkpoint': N_ITERATIONS // CHECKPOINTS,
-    }
+    counts = {'connecting': 2, 'training': N_ITERATIONS}
+    if intervals.memory:
+        counts['copy'] = 2 * (N_ITERATIONS // intervals.memory)
+    if intervals.disk <= N_ITERATIONS:
+        counts['checkpoint'] = N_ITERATIONS // intervals.disk
+    moments = [*counts, 'end']
     ranks = rng.sample(range(N_RANKS), N_RANKS - 1)
     if grows:
         ranks = rng.choices(ranks, k=N_RANKS)
     kills: list[list[Any]] = []
     for rank in ranks:
         n_before = len([kill for kill in kills if kill[0] == rank])
-        moment = rng.choice([*MOMENTS] if not kills else [*MOMENTS][1:])
+        moment = rng.choice(moments if kills else ['start', *moments])
         n = N_ITERATIONS if moment == 'end' else rng.randint(1, counts.get(moment, 1))
         if moment == 'connecting' and not n_before:
             n += 2 * rng.randint(0, len(kills))  # which the rank reaches after a loss
@@ -273,11 +289,15 @@ def _check_losses(phases: list[_Phase]) -> None:
 def case(rng: random.Random) -> dict[str, int]:
     """Kills ranks of a job that goes on, and compares it with a reference."""
     grows = rng.random() < 0.5
-    kills = _draw_kills(rng, grows)
+    has_copies = rng.random() < 0.6
+    intervals = _Intervals(0, CHECKPOINTS)
+    if has_copies:  # with few checkpoints on disk, or none
+        intervals = _Intervals(rng.randint(1, 4), rng.choice([CHECKPOINTS, 7, N_ITERATIONS + 1]))
+    kills = _draw_kills(rng, grows, intervals)
     options = ['--restarts', '9', '--rejoin-after', f'{rng.random():.3f}'] if grows else []
-    print(kills, options, flush=True)
+    print(kills, intervals, options, flush=True)
     before = guard.shared_memory()
-    child = _start(Path('job'), 'rank', grows, kills, options=options)
+    child = _start(Path('job'), 'rank', grows, intervals, kills, options=options)
     if kills[0][2] == 'start':
         pid = jobs.wait_for_rank(child, kills[0][0])
         time.sleep(kills[0][4])
@@ -289,7 +309,8 @@ def case(rng: random.Random) -> dict[str, int]:
     phases = _phases(lines)
     _check_losses(phases)
     sizes = [phase.n_ranks for phase in phases]
-    counts = {'ranks killed': 0}
+    counts = {'ranks killed': 0, 'jobs with copies in memory': int(has_copies)}
+    counts['back to disk'] = child.errors.count('memory lacks the parts')
     counts['ranks joined'] = sum([after > one for one, after in zip(sizes, sizes[1:])])
     for line in lines:
         if line[0] == 'kill':

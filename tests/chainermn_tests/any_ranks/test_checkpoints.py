@@ -11,6 +11,7 @@ import chainer.links as L
 import chainermn
 from chainer import iterators, training
 from chainer.training import extensions
+from chainermn._checkpoints import memory
 
 
 def make_trainer(comm, folder, n, shuffle=True):
@@ -27,10 +28,12 @@ def make_trainer(comm, folder, n, shuffle=True):
     return training.Trainer(updater, (n, 'iteration'), out=folder)
 
 
-def train(comm, folder, n, keeps=5, gc=5, load=True, trigger=2):
+def train(comm, folder, n, keeps=5, gc=5, load=True, trigger=2, copies=0):
     trainer = make_trainer(comm, folder, n)
     checkpointer = chainermn.create_multi_node_checkpointer('run', comm, keeps, gc)
     trainer.extend(checkpointer, trigger=(trigger, 'iteration'))
+    if copies:
+        trainer.extend(checkpointer.in_memory, trigger=(copies, 'iteration'))
     if load:
         checkpointer.maybe_load(trainer)
     start = trainer.updater.iteration
@@ -73,6 +76,56 @@ def test_checkpointer_cleans_up(comm, folder):
     iterations = {int(name.split('.')[1]) for name in files_of(folder) if name.startswith('run')}
     assert iterations == {10, 12}
     assert len([n for n in files_of(folder) if n.startswith('run')]) == 2 * (comm.size + 1)
+
+
+def lose(comm, folder, ranks):
+    """Makes ranks those of new processes."""
+    if comm.rank in ranks:
+        memory.memory_of(folder, 'run')._parts.clear()
+
+
+def test_copies_in_memory(comm, folder, capsys):
+    """Ranks that are new get their parts, and copies of others', from the rest, or from disk."""
+    _, expected = train(comm, folder + '/whole', 9, load=False)
+    with memory.kept():
+        train(comm, folder, 7, trigger=4, copies=2)
+        for lost in [(), *[(rank,) for rank in range(comm.size) if comm.size > 1]]:
+            lose(comm, folder, lost)
+            start, actual = train(comm, folder, 9, trigger=100)
+            assert start == 6
+            assert_same(actual, expected)
+        assert not capsys.readouterr().err
+        lose(comm, folder, (1, 2))
+        start, actual = train(comm, folder, 9, trigger=100)
+    is_lost = comm.size > 2
+    assert start == (4 if is_lost else 6)
+    assert_same(actual, expected)
+    message = 'memory lacks the parts of ranks 1 of the state of iteration 6, so the latest'
+    assert (message in capsys.readouterr().err) == (is_lost and comm.rank == 0)
+
+
+def test_copies_that_nobody_uses(comm, folder):
+    """Without ``run_elastic``, none are made."""
+    trainer = make_trainer(comm, folder, 2)
+    checkpointer = chainermn.create_multi_node_checkpointer('run', comm)
+    trainer.extend(checkpointer.in_memory, trigger=(1, 'iteration'))
+    trainer.run()
+    with memory.kept():
+        assert memory.memory_of(folder, 'run').find(comm) == []
+    checkpointer.maybe_load(make_trainer(comm, folder, 2))
+    assert not [name for name in files_of(folder) if name.startswith('run')]
+
+
+def test_damaged_copy(comm, folder):
+    with memory.kept():
+        train(comm, folder, 4, trigger=3, copies=4)
+        kept = memory.memory_of(folder, 'run')
+        for parts in kept._parts.values():
+            for number, (file, data) in parts.items():
+                parts[number] = file, bytes(len(data))
+        with pytest.warns(UserWarning, match='iteration 4 cannot be loaded.* in memory is damaged'):
+            start, _ = train(comm, folder, 4)
+    assert start == 3
 
 
 def test_iterators_over_data_of_their_own(comm, folder):
