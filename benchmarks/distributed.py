@@ -10,13 +10,14 @@ is the time that averaging the gradients takes with nothing else to do, and in b
 it is faster than the first way of its engine. The ranks start from the same parameters with
 different data, and their first losses must agree between all ways.
 
-Several dtypes of gradients, with overlap of backward and communication and without, and states of
-the optimizer that are whole or sharded (with Adam) are compared by naming them with commas:
+Several dtypes of gradients, with overlap of backward and communication and without, and what is
+sharded (the state of Adam, gradients with it, or parameters, too; PyTorch's way to the last two is
+FSDP2) are compared by naming them with commas:
 
     python benchmarks/distributed.py --dtypes float32,bfloat16 --rate 1gbit
     python benchmarks/distributed.py mlp --batch 10 --dtypes float32,bfloat16 --rate 1gbit
     python benchmarks/distributed.py gpt --overlap overlap,after
-    python benchmarks/distributed.py mlp gpt --states whole,sharded
+    python benchmarks/distributed.py mlp gpt --states whole,sharded,gradients,parameters
 
 ``--rate`` puts each of two ranks on a host of its own, see ``tools/two_hosts.py``.
 """
@@ -37,7 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHOICES = {
     'dtypes': ('float32', 'bfloat16', 'float16', 'int8'),
     'overlap': ('overlap', 'after'),
-    'states': ('whole', 'sharded'),
+    'states': ('whole', 'sharded', 'gradients', 'parameters'),
 }
 
 
@@ -67,7 +68,7 @@ def parse():
         if set(values) - set(choices):
             parser.error(f'--{name}: choose from {", ".join(choices)}')
         setattr(args, name, values)
-    args.adam |= 'sharded' in args.states
+    args.adam |= args.states != ['whole']
     if args.rate and args.ranks != 2:
         parser.error('--rate has two hosts, so it needs two ranks')
     return args
@@ -99,7 +100,7 @@ def measure_workload(args, engines, ranks, workload):
     ways = [
         way
         for way in map(Way._make, itertools.product(engines, *(getattr(args, k) for k in CHOICES)))
-        if way.engine != 'torch' or way.dtype not in ('bfloat16', 'int8')  # gloo has neither
+        if way.exists
     ]
     alone = {engine: ranks.alone(workload, engine) for engine in engines}
     together = {way: ranks.together(workload, way) for way in ways}
@@ -113,7 +114,8 @@ def measure_workload(args, engines, ranks, workload):
             timers[engine, 1] = ranks.timer(alone[engine].run, 1)
             timers[engine, args.ranks] = ranks.timer(alone[engine].run)
         timers[way] = ranks.timer(step.run)
-        timers[way, 'mean'] = ranks.timer(step.mean)
+        if step.mean is not None:
+            timers[way, 'mean'] = ranks.timer(step.mean)
     times = harness.measure(
         timers, args.rounds, args.seconds, min if args.best else statistics.median
     )
@@ -126,9 +128,7 @@ def measure_workload(args, engines, ranks, workload):
     for way in ways:
         one, several = times[way.engine, 1], times[way]
         overhead = several - one
-        mean = times[way, 'mean']
         first.setdefault(way.engine, several)
-        first_mean.setdefault(way.engine, mean)
         if way.engine == 'torch' and ddp is None:
             ddp, first_overhead = several, overhead
         row = [way.title(counts), harness.format_time(one)]
@@ -137,7 +137,12 @@ def measure_workload(args, engines, ranks, workload):
         row.append('-' if first_overhead is None else f'{overhead / first_overhead:.2f}')
         row.append('-' if ddp is None else f'{ddp / several:.2f}')
         row.append(f'{first[way.engine] / several:.2f}')
-        row.append(f'{harness.format_time(mean)} ({first_mean[way.engine] / mean:.2f})')
+        mean = times.get((way, 'mean'))
+        if mean is None:
+            row.append('-')
+        else:
+            faster = first_mean.setdefault(way.engine, mean) / mean
+            row.append(f'{harness.format_time(mean)} ({faster:.2f})')
         if args.adam:
             whole = alone[way.engine].state_bytes()
             row.append(f'{max(state[way]) / 2**20:.2f} MiB ({max(state[way]) / whole:.2f})')

@@ -22,9 +22,21 @@ class Way(NamedTuple):
     overlap: str
     state: str
 
+    @property
+    def shards_gradients(self):
+        return self.state in ('gradients', 'parameters')
+
+    @property
+    def exists(self):
+        """Whether the engine trains in this way: gloo has neither bfloat16 nor int8."""
+        if self.engine != 'torch':
+            return True
+        return self.dtype in (('float32',) if self.shards_gradients else ('float32', 'float16'))
+
     def title(self, counts):
         """Name in tables, which says what differs between the ways."""
-        name = 'DDP' if self.engine == 'torch' else harness.ENGINES[self.engine][0]
+        torch_name = 'FSDP2' if self.shards_gradients else 'DDP'
+        name = torch_name if self.engine == 'torch' else harness.ENGINES[self.engine][0]
         details = [value for value, n in zip(self[1:], counts) if n > 1]
         return ', '.join([name, *details])
 
@@ -35,7 +47,8 @@ class Step:
     Args:
         run: Does a step and returns its loss.
         states: Returns the arrays of the optimizer's state.
-        mean: Averages the gradients of the last step over the ranks.
+        mean: Averages the gradients of the last step over the ranks. ``None`` if no rank has all of
+            them.
 
     """
 
@@ -60,7 +73,7 @@ def _chainer_step(workload, engine, args, comm=None, way=None):
         optimizer = chainermn.create_multi_node_optimizer(
             optimizer,
             comm,
-            sharded=way.state == 'sharded',
+            sharded={'whole': False, 'sharded': True}.get(way.state, way.state),
             bucket_bytes=round(args.bucket_mib * 2**20) if overlaps else None,
         )
         t = model.device.send(_other_labels(workload, comm.rank))
@@ -76,15 +89,17 @@ def _chainer_step(workload, engine, args, comm=None, way=None):
         optimizer.update(loss, x, t)
         return last[0]
 
-    if comm is not None:
-        run()  # only gives all ranks the same parameters
+    if comm is not None and way.state != 'parameters':
+        run()  # only gives all ranks the same parameters, which setup does where they are sharded
     # The shard of a parameter has its rule.
     rules = [param.update_rule for param in model.params()]
     # A rule that updates nothing on this rank has no state.
     return Step(
         run,
         lambda: [a for r in rules for a in (r.state or {}).values() if a.ndim],
-        comm and functools.partial(comm.multi_node_mean_grad, model),
+        None
+        if comm is None or way.shards_gradients
+        else functools.partial(comm.multi_node_mean_grad, model),
     )
 
 
@@ -97,6 +112,13 @@ def _torch_step(workload, args, rank=None, way=None):
     model, x, t = workload.torch_parts()
     kind, kwds = (torch.optim.Adam, {}) if args.adam else (torch.optim.SGD, {'lr': workload.lr})
     if way is not None:
+        t = torch.from_numpy(_other_labels(workload, rank)).long()
+    if way is not None and way.shards_gradients:
+        from torch.distributed.fsdp import fully_shard
+
+        for module in [*_blocks(model), model]:
+            fully_shard(module, reshard_after_forward=way.state == 'parameters')
+    elif way is not None:
         overlaps = way.overlap == 'overlap'
         buckets: dict[str, Any] = {} if overlaps else {'bucket_cap_mb': 10**5}
         with warnings.catch_warnings():
@@ -107,7 +129,6 @@ def _torch_step(workload, args, rank=None, way=None):
             from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
             model.register_comm_hook(None, default_hooks.fp16_compress_hook)
-        t = torch.from_numpy(_other_labels(workload, rank)).long()
     optimizer: Any
     if way is not None and way.state == 'sharded':
         optimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=kind, **kwds)
@@ -122,6 +143,10 @@ def _torch_step(workload, args, rank=None, way=None):
         optimizer.step()
         return loss.detach()
 
+    def states():
+        arrays = [a for s in holder.state.values() for a in s.values() if a.ndim]
+        return [a.to_local() if hasattr(a, 'to_local') else a for a in arrays]
+
     def mean():  # what DDP does, with all in one bucket
         grads = [param.grad.reshape(-1) for param in model.parameters()]
         flat = torch.cat(grads).to(getattr(torch, way.dtype)) / args.ranks
@@ -129,7 +154,19 @@ def _torch_step(workload, args, rank=None, way=None):
         for grad, part in zip(grads, flat.split([grad.numel() for grad in grads])):
             grad.copy_(part)
 
-    return Step(run, lambda: [a for s in holder.state.values() for a in s.values() if a.ndim], mean)
+    return Step(run, states, None if way is not None and way.shards_gradients else mean)
+
+
+def _blocks(module):
+    """The largest modules that stand in a list: FSDP2 gathers the parameters of each at once."""
+    from torch import nn
+
+    for child in module.children():
+        if isinstance(module, (nn.ModuleList, nn.Sequential)):
+            if next(child.parameters(), None) is not None:
+                yield child
+        else:
+            yield from _blocks(child)
 
 
 def _other_labels(workload, rank):

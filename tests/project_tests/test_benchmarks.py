@@ -28,7 +28,7 @@ COMMANDS = [
     'precision.py mlp-tiny --precisions mixed16,mixed_bfloat16 --rounds 1 --seconds 1e-5 --updates 2',
     'precision_losses.py --seeds 1 --steps 1 --copies 1',
     'shapes.py --counts 2 --repeats 1',
-    'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded',
+    'distributed.py mlp-tiny --rounds 1 --seconds 1e-5 --engines numpy --states whole,sharded,gradients,parameters',
     'simulate.py mlp-tiny --rounds 1 --steps 1',
     'pipeline.py --batch 4 --micro-batches 2 --units 2 --rounds 1',
     'training_loop.py --rounds 1 --iterations 2 --images 100 --parameters 1',
