@@ -54,11 +54,7 @@ std::optional<Dtype> Node::OptionalType(const char* name) const {
 
 int Node::Choice(const char* name) const {
     const AttributeDomain* domain = FindDomain(op_type(), name);
-    return domain == nullptr ? 0 : Choice(name, domain->words);
-}
-
-int Node::Choice(const char* name, const std::vector<std::string>& words) const {
-    return Has(name) ? PlaceOfWord(name, String(name), words) : 0;
+    return domain != nullptr && Has(name) ? PlaceOfWord(name, String(name), domain->words) : 0;
 }
 
 std::shared_ptr<const Plan> Node::Body(const char* name) const {

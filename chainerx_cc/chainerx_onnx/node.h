@@ -83,10 +83,9 @@ public:
     Array Tensor(const char* name) const;
     Value TensorOrStrings(const char* name) const;
     Array SparseTensor(const char* name) const;
-    // The place of a word in a list, by default that of attribute_values.txt, in whose order enumerations of operators
-    // are; 0 if the attribute is missing. Raises ModelError if the word is not in the list.
+    // The place of a word in the list of attribute_values.txt, in whose order enumerations of operators are; 0 if the
+    // attribute is missing. Raises ModelError if the word is not in the list.
     int Choice(const char* name) const;
-    int Choice(const char* name, const std::vector<std::string>& words) const;
     // A graph, which is run with its own inputs and then `captured` values of the graphs around.
     std::shared_ptr<const Plan> Body(const char* name) const;
     int captured_count() const { return captured_count_; }

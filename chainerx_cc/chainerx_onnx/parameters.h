@@ -87,7 +87,8 @@ private:
 // The opset of a node, for functions that differ between opsets.
 class Opset {
 public:
-    explicit Opset(const Node& node) : value_{node.opset()} {}
+    explicit Opset(const Node& node) : Opset{node.opset()} {}
+    explicit Opset(int64_t value) : value_{value} {}
     operator int64_t() const { return value_; }  // NOLINT(runtime/explicit)
 
 private:

@@ -211,7 +211,7 @@ void Planner::AddNode(const NodeMessage& message) {
             if (node.op == nullptr) throw ModelError{"the operator is not supported in opset ", node.opset_};
             node.schema_ = &Schema::Of(message.domain, message.op_type);
             node.CheckSchema();
-            if (message.domain.empty() || message.domain == "ai.onnx.ml") CheckDomains(node);
+            CheckDomains(node);
         }
         Capture(&node);
         CheckNarrow(node);

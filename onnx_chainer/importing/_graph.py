@@ -12,6 +12,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from chainer.backend import CpuDevice
 from onnx_chainer import onnx_helper
+from onnx_chainer._schemas import schemas_of
 
 from . import _domains as domains, _standard as standard, _tensors as tensors
 from ._plan import Node, Plan, Run, Step
@@ -165,7 +166,7 @@ class Planner:
         if key in self._functions:
             return self._call(node, key, protos)
         row = find(node.domain, node.op_type)
-        if node.domain in ('', 'ai.onnx.ml'):
+        if schemas_of(node.domain, node.op_type):
             for name, attribute in protos.items():
                 if attribute.type in _WORDS_AND_INTEGERS:
                     domains.check(node.op_type, name, self._attribute(attribute))

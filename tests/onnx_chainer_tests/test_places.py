@@ -96,12 +96,46 @@ def test_steps_behind_those_of_a_row(loader, mode, axis):
     np.testing.assert_array_equal(y, expected)
 
 
-@pytest.mark.chainerx
-@pytest.mark.parametrize('begin', [[0, 3], [-1, 0], [0]])
-def test_no_room_for_steps(begin):
-    runner = loaders.Runner()
-    with pytest.raises(runner.error):
-        run(runner, 'TensorScatter', X, X[:, :1], np.array(begin), opset=24, axis=1)
+@pytest.mark.parametrize(
+    ('begin', 'mode'),
+    [
+        ([0, 3], 'linear'),
+        ([0, -1], 'linear'),
+        ([-1, 0], 'circular'),
+        ([0], 'linear'),
+        ([0, 0, 0], 'circular'),
+    ],
+)
+def test_no_room_for_steps(loader, begin, mode):
+    with pytest.raises(loader.error):
+        run(loader, 'TensorScatter', X, X[:, :1], np.array(begin), opset=24, axis=1, mode=mode)
+
+
+def test_the_importer_names_wrong_places_to_write_at():
+    importer = loaders.Importer()
+    with pytest.raises(
+        ValueError, match=r'write_indices must be 2 numbers from 0 on, not \[-1 +0\]'
+    ):
+        run(importer, 'TensorScatter', X, X[:, :1], np.array([-1, 0]), opset=24, axis=1)
+    with pytest.raises(ValueError, match='go beyond the length 3'):
+        run(importer, 'TensorScatter', X, X[:, :2], np.array([0, 2]), opset=24, axis=1)
+
+
+@pytest.mark.parametrize(('least', 'chosen'), [(None, [2, 0, 1, 3]), (0.6, [2])])
+def test_boxes_without_a_score_come_last(loader, least, chosen):
+    boxes = np.array([[[0, i, 1, i + 0.5] for i in range(4)]], 'f')
+    scores = np.array([[[0.5, NAN, 0.7, NAN]]], 'f')
+    limits = [np.array([9]), np.array([0.5], 'f'), np.array([least or 0], 'f')]
+    inputs = limits if least else limits[:2]
+    (y,) = run(loader, 'NonMaxSuppression', boxes, scores, *inputs)
+    np.testing.assert_array_equal(y, [[0, 0, i] for i in chosen])
+
+
+def test_a_box_without_a_score_hides_none(loader):
+    boxes = np.array([[[0, 0, 1, 1], [0, 0, 1, 1]]], 'f')
+    scores = np.array([[[NAN, -np.inf]]], 'f')
+    (y,) = run(loader, 'NonMaxSuppression', boxes, scores, np.array([2]), np.array([0.5], 'f'))
+    np.testing.assert_array_equal(y, [[0, 0, 1]])
 
 
 @pytest.mark.parametrize('parts', [1, 2])

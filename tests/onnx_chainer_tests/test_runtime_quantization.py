@@ -191,6 +191,11 @@ def test_gemm(loader, dtype, transposed, columns, result, fed):
             [*pair('int8', 0, 1), scale(1)],
             {'kernel_shape': [2, 2], 'auto_pad': 'SAME_UPPER'},
         ),
+        (
+            'QLinearAveragePool',
+            [*pair('int8', 0, 1), scale(1)],
+            {'kernel_shape': [2, 2], 'channels_last': 1},
+        ),
         ('QGemm', [*pair('int8', 0, 1, (2, 3)), *pair('int8', 0, 1, (4, 3))], {}),
         ('QGemm', [*pair('int8', 0, 1, (2, 3)), *pair('int8', 0, 1, (3,))], {}),
         ('QGemm', [*pair('int8', 0, 1, (2, 3)), *pair('int8', 0, 1, (3, 4)), np.ones(3, 'i')], {}),

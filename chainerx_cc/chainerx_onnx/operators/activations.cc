@@ -9,12 +9,9 @@ namespace {
 
 Array Relu(const Array& x) { return IsFloat(x.dtype()) ? chainerx::Relu(x) : Maximum(x, Scalar{0}); }
 Array HardSwish(const Array& x) { return x * ClippedRelu(x / Scalar{6.0} + Scalar{0.5}, 1.0); }
-Array Softplus(const Array& x) { return chainerx::Softplus(x); }
 Array Softsign(const Array& x) { return x / (Scalar{1.0} + Absolute(x)); }
-Array Mish(const Array& x) { return x * Tanh(chainerx::Softplus(x)); }
-Array LeakyRelu(const Array& x, double alpha) { return chainerx::LeakyRelu(x, alpha); }
-Array Elu(const Array& x, double alpha) { return chainerx::Elu(x, alpha); }
-Array Selu(const Array& x, double alpha, double gamma) { return Scalar{gamma} * chainerx::Elu(x, alpha); }
+Array Mish(const Array& x) { return x * Tanh(Softplus(x)); }
+Array Selu(const Array& x, double alpha, double gamma) { return Scalar{gamma} * Elu(x, alpha); }
 Array ThresholdedRelu(const Array& x, double alpha) { return Where(Greater(x, Scalar{alpha}), x, Scalar{0}); }
 Array HardSigmoid(const Array& x, double alpha, double beta) {
     return ClippedRelu(Scalar{alpha} * x + Scalar{beta}, 1.0);
@@ -44,13 +41,6 @@ Array PRelu(const Array& x, const Array& slope, Opset opset) {
     return Where(Less(x, Scalar{0}), x * (is_by_channel ? AsAxis(slope, x.ndim() - 2) : slope), x);
 }
 
-// Applies a function to an axis. Below opset 13 it works on all axes from it on.
-template <Array (*kFunction)(const Array&, const OptionalAxes&)>
-Array AlongAxis(const Array& x, int64_t axis, Opset opset) {
-    if (opset >= 13) return kFunction(x, Axes{CheckAxis(axis, x.ndim())});
-    return Reshape(kFunction(AsMatrix(x, axis), Axes{1}), x.shape());
-}
-
 Array Hardmax(const Array& x, const OptionalAxes& axes) {
     int8_t axis = (*axes)[0];
     Array steps = Steps(x.shape()[axis], x.ndim() - 1 - axis, x.device());
@@ -73,12 +63,12 @@ Arrays Dropout(const Array& x, const Array& ratio, const Array& training, Opset 
 const OperatorTable kActivationsOperators = {
         {"Celu", Call<Celu>, "alpha"},
         {"Dropout", Call<Dropout>, "is_test ratio", Purity::kRandom},
-        {"Elu", Call<Elu>, "alpha"},
+        {"Elu", Call<ops::Elu::Call>, "alpha"},
         {"Gelu", Call<Gelu>, "approximate"},
         {"HardSigmoid", Call<HardSigmoid>, "alpha beta"},
         {"HardSwish", Call<HardSwish>},
         {"Hardmax", Call<AlongAxis<Hardmax>>, "axis"},
-        {"LeakyRelu", Call<LeakyRelu>, "alpha"},
+        {"LeakyRelu", Call<ops::LeakyRelu::Call>, "alpha"},
         {"LogSoftmax", Call<AlongAxis<chainerx::LogSoftmax>>, "axis"},
         {"Mish", Call<Mish>},
         {"PRelu", Call<PRelu>},
@@ -87,7 +77,7 @@ const OperatorTable kActivationsOperators = {
         {"Shrink", Call<Shrink>, "lambd bias"},
         {"Sigmoid", Unary<Sigmoid>},
         {"Softmax", Call<AlongAxis<chainerx::Softmax>>, "axis"},
-        {"Softplus", Call<Softplus>},
+        {"Softplus", Unary<Softplus>},
         {"Softsign", Call<Softsign>},
         {"SwiGLU", Call<SwiGlu>, "alpha"},
         {"Swish", Call<Swish>, "alpha"},

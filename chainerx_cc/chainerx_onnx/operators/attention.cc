@@ -69,7 +69,6 @@ Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array
                      const Visibility& visible, const std::optional<int64_t>& q_heads,
                      const std::optional<int64_t>& kv_heads, int64_t mode, const std::optional<double>& scale,
                      double softcap, const std::optional<Dtype>& precision) {
-    if (mode < 0 || mode > 3) throw ModelError{"its qk_matmul_output_mode is ", mode};
     bool is_flat = q.ndim() == 3;
     Array query = SplitHeads(q, q_heads.value_or(0));
     Array key = SplitHeads(k, kv_heads.value_or(0));

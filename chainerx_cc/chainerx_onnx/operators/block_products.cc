@@ -12,8 +12,8 @@ namespace {
 class NarrowWeights {
 public:
     explicit NarrowWeights(const Node& node)
-        : inner_{Positive(node, "K")},
-          columns_{Positive(node, "N")},
+        : inner_{node.Int("K")},
+          columns_{node.Int("N")},
           bits_{static_cast<int>(node.Int("bits"))},
           block_{node.Int("block_size")} {
         if (bits_ != 2 && bits_ != 4 && bits_ != 8)
@@ -23,10 +23,8 @@ public:
         }
         if (node.Flag("weight_prepacked")) throw ModelError{"weights in the layout of a device are not supported"};
         if (node.HasInput(4)) throw ModelError{"an order of the inputs (g_idx) is not supported"};
-        int64_t level = node.Int("accuracy_level");
-        if (level < 0 || level > 4) throw ModelError{"its attribute 'accuracy_level' is ", level, ", not 0 to 4"};
         epilogue_.use_relu = node.relu;
-        epilogue_.rounds_x = level == 4;
+        epilogue_.rounds_x = node.Int("accuracy_level") == 4;
         blocks_ = (inner_ + block_ - 1) / block_;
     }
 
@@ -43,12 +41,6 @@ public:
     }
 
 private:
-    static int64_t Positive(const Node& node, const char* name) {
-        int64_t value = node.Int(name);
-        if (value < 1 || value > INT32_MAX) throw ModelError{"its attribute '", name, "' is ", value};
-        return value;
-    }
-
     static void CheckShape(const char* name, const Array& x, const Shape& shape) {
         if (x.shape() != shape) throw ModelError{name, " has the shape ", x.shape(), ", not ", shape};
     }

@@ -117,6 +117,13 @@ inline Array AsMatrix(const Array& x, int64_t axis) {
     return Reshape(x, Shape{SizeOf(x.shape(), 0, first), SizeOf(x.shape(), first, x.ndim())});
 }
 
+// Applies a function to an axis. Below opset 13 it works on all axes from it on.
+template <Array (*kFunction)(const Array&, const OptionalAxes&)>
+Array AlongAxis(const Array& x, int64_t axis, Opset opset) {
+    if (opset >= 13) return kFunction(x, Axes{CheckAxis(axis, x.ndim())});
+    return Reshape(kFunction(AsMatrix(x, axis), Axes{1}), x.shape());
+}
+
 // b with ones behind its shape so that its axes are those of a from `axis` on: opsets below 7 align so.
 struct LegacyBroadcast {
     explicit LegacyBroadcast(const Node& node) {

@@ -54,24 +54,19 @@ Array ConvTransposeNode(const Array& x, const Array& w, const std::optional<Arra
     Windows windows = Windows::OfKernel(attributes, x.shape(), w.shape());
     size_t count = windows.count();
     Ints extra = Spread(padding.value_or(Ints{}), count, 0);
+    Ints wanted = output_shape.value_or(Ints{});
+    if (output_shape && wanted.size() < count) throw ModelError{"its output_shape has ", wanted.size(), " values"};
+    if (output_shape) wanted = Spread(Ints{wanted.end() - static_cast<std::ptrdiff_t>(count), wanted.end()}, count, 0);
     Ints full;
     for (size_t i = 0; i < count; ++i) {
         full.push_back(windows.strides[i] * (windows.in[i] - 1) + windows.spans[i]);
         windows.behind[i] -= extra[i];
-    }
-    Ints wanted;
-    if (output_shape) {
-        if (output_shape->size() < count) throw ModelError{"its output_shape has ", output_shape->size(), " values"};
-        wanted.assign(output_shape->end() - static_cast<std::ptrdiff_t>(count), output_shape->end());
-        wanted = Spread(wanted, count, 0);
-    } else if (attributes.is_same()) {
-        for (size_t i = 0; i < count; ++i) wanted.push_back(windows.in[i] * windows.strides[i]);
-    }
-    for (size_t i = 0; i < wanted.size(); ++i) {
-        int64_t total = full[i] + extra[i] - wanted[i];
+        if (!output_shape && !attributes.is_same()) continue;
+        int64_t size = output_shape ? wanted[i] : windows.in[i] * windows.strides[i];
+        int64_t total = full[i] + extra[i] - size;
         int64_t less = total >> 1;  // rounds down, also if the output is larger
         windows.before[i] = attributes.auto_pad == WindowAttributes::kSameUpper ? less : total - less;
-        windows.behind[i] = full[i] - wanted[i] - windows.before[i];
+        windows.behind[i] = full[i] - size - windows.before[i];
     }
     bool is_plain = windows.IsSymmetric();
     Ints pad = is_plain ? windows.before : Ints(count, 0);
@@ -89,11 +84,11 @@ enum class CausalActivation { kNone, kSilu, kSwish };
 
 Arrays CausalConvWithState(const Array& input, const Array& w, const std::optional<Array>& b, const Array& past,
                            CausalActivation activation) {
-    Array x = input;
-    if (x.ndim() != 3 || w.ndim() != 3) throw ModelError{"the shapes are ", x.shape(), " and ", w.shape()};
+    if (input.ndim() != 3 || w.ndim() != 3 || w.shape()[2] == 0) {
+        throw ModelError{"the shapes are ", input.shape(), " and ", w.shape()};
+    }
     int64_t count = w.shape()[2] - 1;
-    Array state = past ? past : Zeros(Shape{x.shape()[0], x.shape()[1], count}, x.dtype(), x.device());
-    x = Concatenate({state, x}, 2);
+    Array x = past ? Concatenate({past, input}, 2) : PadAxis(input, 2, count, 0);
     Array y = Conv(x, w, b, 1, 0, false, x.shape()[1]);
     if (activation != CausalActivation::kNone) y = y * Sigmoid(y);
     return {y, SliceAxis(x, 2, x.shape()[2] - count, x.shape()[2])};

@@ -72,16 +72,12 @@ struct Points {
     Shape rest;  // of a block
 };
 
-Array InBlocks(const Array& x, int64_t block) {
-    return Reshape(x, Shape{block == 0 ? 0 : x.GetTotalSize() / block, block});
-}
-
 Array GatherNd(const Array& x, const Array& indices, int64_t batch_dims) {
     Points points{indices, x.shape(), batch_dims};
     Shape shape = points.places.shape();
     for (int64_t n : points.rest) shape.push_back(n);
     if (shape.GetTotalSize() == 0) return Empty(shape, x.dtype(), x.device());
-    return Reshape(Take(InBlocks(x, points.rest.GetTotalSize()), points.places, 0), shape);
+    return Reshape(Take(Reshape(x, Shape{-1, points.rest.GetTotalSize()}), points.places, 0), shape);
 }
 
 enum ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
@@ -118,10 +114,6 @@ Array Scatter(const Array& x, const Array& at, int64_t block, const Array& updat
 Array ScatterElements(const Array& x, const Array& indices, const Array& updates, int8_t axis,
                       ScatterReduction reduction) {
     return Scatter(x, PlacesAlong(indices, x.shape(), axis), 1, updates, reduction);
-}
-
-Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int8_t axis) {
-    return ScatterElements(x, indices, updates, axis, kNone);
 }
 
 Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
@@ -213,7 +205,7 @@ const OperatorTable kGatheringOperators = {
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
         {"GatherElements", Call<TakeAlong>, "axis", Purity::kPure, "", Operands::kMoved},
         {"GatherND", Call<GatherNd>, "batch_dims", Purity::kPure, "", Operands::kMoved},
-        {"Scatter", Call<ScatterOld>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"Scatter", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
         {"ScatterElements", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
         {"ScatterND", Call<ScatterNd>, "reduction", Purity::kPure, "", Operands::kMoved},
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},

@@ -74,8 +74,7 @@ Array Random(Device& device, const Ints& shape, const std::optional<Dtype>& dtyp
 
 template <Draw kDraw>
 Array RandomLike(const Array& x, const std::optional<Dtype>& dtype, double first, double second) {
-    CheckedShape(ToVector(x.shape()), 8);
-    return kDraw(x.shape(), first, second, dtype.value_or(x.dtype()), x.device());
+    return Random<kDraw>(x.device(), ToVector(x.shape()), dtype.value_or(x.dtype()), first, second);
 }
 
 Array Bernoulli(const Array& x, const std::optional<Dtype>& dtype) {

@@ -91,23 +91,14 @@ double PlaceOf(int mode, int64_t i, int64_t size, double scale, int64_t length, 
     auto last = static_cast<double>(length - 1);
     double exact = scale * static_cast<double>(length);
     double half = (x + 0.5) / scale - 0.5;
-    switch (mode) {
-        case kAsymmetric:
-            return x / scale;
-        case kAlignCorners:
-            return exact == 1 ? 0 : x * last / (exact - 1);
-        case kTfHalfPixel:
-            return (x + 0.5) / scale;
-        case kCrop:
-            return size == 1 ? 0.5 * (begin + end) * last
-                             : begin * last + x * (end - begin) * last / static_cast<double>(size - 1);
-        case kPytorchHalfPixel:
-            return size == 1 ? -0.5 : half;
-        case kSymmetric:
-            return half + static_cast<double>(length) / 2 * (1 - static_cast<double>(size) / exact);
-        default:
-            return half;
-    }
+    if (mode == kAsymmetric) return x / scale;
+    if (mode == kAlignCorners) return exact == 1 ? 0 : x * last / (exact - 1);
+    if (mode == kTfHalfPixel) return (x + 0.5) / scale;
+    if (mode == kCrop && size == 1) return 0.5 * (begin + end) * last;
+    if (mode == kCrop) return begin * last + x * (end - begin) * last / static_cast<double>(size - 1);
+    if (mode == kPytorchHalfPixel && size == 1) return -0.5;
+    if (mode == kSymmetric) return half + static_cast<double>(length) / 2 * (1 - static_cast<double>(size) / exact);
+    return half;
 }
 
 // The scales that sizes give, and the sizes, which a policy (stretch, not_larger, not_smaller) may change.

@@ -27,7 +27,7 @@ Array NegativeLogLikelihoodLoss(const Array& log_p, const Array& target, const A
     Array each;
     if (weight) {
         if (weight.GetTotalSize() != log_p.shape()[1]) throw ModelError{"the weights have the shape ", weight.shape()};
-        each = Reshape(Take(weight, Ravel(labels), 0), labels.shape());
+        each = Take(weight, labels, 0);
     }
     if (counted) {
         Array mask = Cast(counted, log_p.dtype());
@@ -69,17 +69,15 @@ Arrays Adagrad(const Array& rate, const Array& t, const Arrays& tensors, double 
     });
 }
 
-struct IsNesterov {
-    explicit IsNesterov(const Node& node) : value{node.Choice("mode", {"standard", "nesterov"}) == 1} {}
-    bool value;
-};
+enum class MomentumMode { kStandard, kNesterov };
 
-Arrays Momentum(const Array& rate, const Array& t, const Arrays& tensors, double alpha, double beta, double norm,
-                IsNesterov nesterov) {
+Arrays Momentum(const Array& rate, const Array& t, const Arrays& tensors, double alpha, double beta, MomentumMode mode,
+                double norm) {
+    bool is_nesterov = mode == MomentumMode::kNesterov;
     Scalar share{static_cast<double>(AsScalar(t)) > 0 ? beta : 1.0};
     return UpdateAll(tensors, 3, norm, [&](const Arrays& row, const Array& g) -> Arrays {
         Array m = Scalar{alpha} * row[2] + share * g;
-        return {row[0] - AsScalar(rate) * (nesterov.value ? g + Scalar{alpha} * m : m), m};
+        return {row[0] - AsScalar(rate) * (is_nesterov ? g + Scalar{alpha} * m : m), m};
     });
 }
 
@@ -100,7 +98,7 @@ Arrays Adam(const Array& rate, const Array& count, const Arrays& tensors, double
 const OperatorTable kLearningOperators = {
         {"Adagrad", Call<Adagrad>, "decay_factor epsilon norm_coefficient", Purity::kPure, kTraining},
         {"Adam", Call<Adam>, "alpha beta epsilon norm_coefficient norm_coefficient_post", Purity::kPure, kTraining},
-        {"Momentum", Call<Momentum>, "alpha beta norm_coefficient", Purity::kPure, kTraining},
+        {"Momentum", Call<Momentum>, "alpha beta mode norm_coefficient", Purity::kPure, kTraining},
         {"NegativeLogLikelihoodLoss", Call<NegativeLogLikelihoodLoss>, "reduction ignore_index"},
         {"SoftmaxCrossEntropyLoss", Call<SoftmaxCrossEntropyLoss>, "reduction ignore_index"},
 };

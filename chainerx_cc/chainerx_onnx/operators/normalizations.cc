@@ -8,19 +8,6 @@ namespace {
 // A parameter of the channels in a shape that is broadcast with x (N, C, ...).
 Array ByChannel(const Array& x, const Array& parameter) { return AsAxis(parameter, x.ndim() - 2); }
 
-struct Standardized {
-    Array y;
-    Array mean;
-    Array inverse;
-};
-
-Standardized Standardize(const Array& x, const Axes& axes, double epsilon) {
-    Array mean = Mean(x, axes, true);
-    Array centered = x - mean;
-    Array inverse = Reciprocal(Sqrt(Mean(Square(centered), axes, true) + Scalar{epsilon}));
-    return {centered * inverse, mean, inverse};
-}
-
 // In training, the statistics are those of the batch. They belong to channels if `is_spatial`, else to the elements.
 Arrays BatchNormalization(const Array& x, const Array& scale, const Array& bias, const Array& mean, const Array& var,
                           const WantedOutputs& wanted, Opset opset, bool training_mode, bool is_test, bool is_spatial,
@@ -62,9 +49,8 @@ Array GroupNormalization(const Array& x, const Array& scale, const Array& bias, 
                          int64_t groups) {
     if (opset >= 21) return GroupNorm(x, groups, scale, bias, epsilon);
     if (x.ndim() < 2 || x.shape()[1] % groups != 0) throw ModelError{"the shape is ", x.shape()};
-    Array grouped = Reshape(x, Shape{x.shape()[0], groups, x.shape()[1] / groups, SizeOf(x.shape(), 2, x.ndim())});
-    Array y = Standardize(grouped, Axes{2, 3}, epsilon).y;
-    return Reshape(y * ByChannel(y, scale) + ByChannel(y, bias), x.shape());
+    Ints each{x.shape()[1] / groups};
+    return GroupNorm(x, groups, Repeat(scale, each, 0), Repeat(bias, each, 0), epsilon);
 }
 
 // Sums of half precision are float32 if the attribute `stash_type` says so.
@@ -78,9 +64,13 @@ Arrays LayerNormalization(const Array& x, const Array& scale, const Array& bias,
     if (!wanted[1] && !wanted[2] && bias && x.GetTotalSize() > 0 && scale.shape() == inner && bias.shape() == inner) {
         return {LayerNorm(x, scale, bias, epsilon)};
     }
-    Standardized s = Standardize(Stashed(x, stash_type), AxesBetween(axis, x.ndim()), epsilon);
-    Array y = Cast(s.y, x.dtype()) * scale;
-    return {bias ? y + bias : y, s.mean, s.inverse};
+    Array wide = Stashed(x, stash_type);
+    Axes axes = AxesBetween(axis, x.ndim());
+    Array mean = Mean(wide, axes, true);
+    Array centered = wide - mean;
+    Array inverse = Reciprocal(Sqrt(Mean(Square(centered), axes, true) + Scalar{epsilon}));
+    Array y = Cast(centered * inverse, x.dtype()) * scale;
+    return {bias ? y + bias : y, mean, inverse};
 }
 
 Array RmsNormalization(const Array& x, const Array& scale, int8_t axis, double epsilon, int64_t stash_type) {

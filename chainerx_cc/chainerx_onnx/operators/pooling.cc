@@ -5,21 +5,14 @@
 namespace chainerx::onnx {
 namespace {
 
-struct PoolAttributes : WindowAttributes {
-    explicit PoolAttributes(const Node& node) : WindowAttributes{node}, ceil_mode{node.Flag("ceil_mode")} {}
-    bool ceil_mode;
-};
-
 // The windows of a pooling, whose elements are strided slices of the padded input. Slices do what the functions of
 // ChainerX cannot: padding that differs before and behind, dilation, and windows that begin inside and end outside.
 struct PoolWindows : Windows {
-    PoolWindows(const PoolAttributes& a, const Shape& shape) : Windows{a, shape, a.kernel.value()} {
+    PoolWindows(const WindowAttributes& a, const Shape& shape) : Windows{a, shape, a.kernel.value()} {
         for (size_t i = 0; i < count(); ++i) {
-            int64_t room = in[i] + before[i] + behind[i] - spans[i];
-            if (room < 0 && !(a.ceil_mode && room > -strides[i])) {
-                throw ModelError{"the windows are larger than the input ", shape};
-            }
-            int64_t out = (a.ceil_mode ? (room + strides[i] - 1) / strides[i] : room / strides[i]) + 1;
+            int64_t room = in[i] + before[i] + behind[i] - spans[i] + (a.ceil_mode ? strides[i] - 1 : 0);
+            if (room < 0) throw ModelError{"the windows are larger than the input ", shape};
+            int64_t out = room / strides[i] + 1;
             // A window has to begin before the padding behind.
             if (a.ceil_mode && (out - 1) * strides[i] >= in[i] + before[i]) --out;
             outs.push_back(out);
@@ -82,7 +75,7 @@ Array PlacesOf(const Shape& image, bool is_column_major, Device& device) {
     return ExpandDims(ExpandDims(is_column_major ? Transpose(places) : places, 0), 0);
 }
 
-Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_column_major,
+Arrays MaxPoolNode(const Array& x, const WindowAttributes& attributes, bool is_column_major,
                    const WantedOutputs& wanted) {
     PoolWindows windows{attributes, x.shape()};
     bool cover_all = !windows.AreThoseOfMaxPool(false);
@@ -107,25 +100,23 @@ Arrays MaxPoolNode(const Array& x, const PoolAttributes& attributes, bool is_col
     return {best, places + Reshape(first, shape)};
 }
 
-Array AveragePoolNode(const Array& x, const PoolAttributes& attributes, bool include_pad) {
+Array AveragePoolNode(const Array& x, const WindowAttributes& attributes, bool include_pad) {
     PoolWindows windows{attributes, x.shape()};
     if (windows.AreThoseOfAveragePool()) {
         return AveragePool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before),
                            include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
     }
     // How many elements each window has; padding that rounding up adds counts in no case.
-    Shape one = x.shape();
-    one[0] = one[1] = 1;
-    Ints given = windows.behind;
-    Ints rest = windows.needed;
+    Array sizes = Ones(Shape{}, x.dtype(), x.device());
     for (size_t i = 0; i < windows.count(); ++i) {
-        given[i] = std::min(windows.behind[i], windows.needed[i]);
-        rest[i] = windows.needed[i] - given[i];
+        Array places = Steps(windows.outs[i], 1, x.device()) * Scalar{windows.strides[i]} +
+                       Steps(windows.kernel[i], 0, x.device()) * Scalar{windows.dilations[i]};
+        int64_t begin = include_pad ? 0 : windows.before[i];
+        int64_t end = windows.before[i] + windows.in[i] + (include_pad ? windows.behind[i] : 0);
+        Array inside = LogicalAnd(GreaterEqual(places, Scalar{begin}), Less(places, Scalar{end}));
+        sizes = ExpandDims(sizes, sizes.ndim()) * Sum(Cast(inside, x.dtype()), Axes{1});
     }
-    Scalar value{include_pad ? 1.0 : 0.0};
-    Array ones = PadSpatial(Ones(one, x.dtype(), x.device()), windows.before, given, value);
-    ones = PadSpatial(ones, Ints(windows.count(), 0), rest);
-    return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(windows.Sum(ones), Scalar{1});
+    return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(sizes, Scalar{1});
 }
 
 // Opset 1 has it as a floating point number.
@@ -140,7 +131,7 @@ struct Exponent {
     double value;
 };
 
-Array LpPool(const Array& x, const PoolAttributes& attributes, const Exponent& p) {
+Array LpPool(const Array& x, const WindowAttributes& attributes, const Exponent& p) {
     PoolWindows windows{attributes, x.shape()};
     return p.Norm(x, [&](const Array& powers) { return windows.Sum(windows.Padded(powers, Scalar{0})); });
 }

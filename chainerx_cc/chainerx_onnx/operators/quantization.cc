@@ -206,19 +206,7 @@ Array QLinearGlobalAveragePool(const Array& x, const Array& x_scale, const Array
 
 Array QLinearSoftmax(const Array& x, const Array& x_scale, const Array& x_zero, const Array& scale, const Array& zero,
                      int64_t axis, int64_t opset) {
-    Array y = Dequantized(x, x_scale, x_zero);
-    // Below opset 13 it works on all axes from one on.
-    y = opset >= 13 ? Softmax(y, Axes{CheckAxis(axis, y.ndim())})
-                    : Reshape(Softmax(AsMatrix(y, axis), Axes{1}), y.shape());
-    return Quantized(y, scale, zero, x);
-}
-
-Kernel QLinearAveragePool(const Node& node) {
-    std::string padding = node.String("auto_pad");
-    if (node.Flag("channels_last") || (padding != "NOTSET" && padding != "VALID")) {
-        throw ModelError{"channels_last and auto_pad '", padding, "' are not supported"};
-    }
-    return Between<1>(node);
+    return Quantized(AlongAxis<Softmax>(Dequantized(x, x_scale, x_zero), axis, Opset{opset}), scale, zero, x);
 }
 
 }  // namespace
@@ -229,7 +217,7 @@ const OperatorTable kQuantizationOperators = {
         {"MatMulInteger", MatMulInteger},
         {"QGemm", QGemm, "", Purity::kPure, kDomain},
         {"QLinearAdd", Between<2>, "", Purity::kPure, kDomain},
-        {"QLinearAveragePool", QLinearAveragePool, "count_include_pad", Purity::kPure, kDomain},
+        {"QLinearAveragePool", Between<1>, "count_include_pad", Purity::kPure, kDomain},
         {"QLinearConcat", Call<QLinearConcat>, "axis", Purity::kPure, kDomain},
         {"QLinearGlobalAveragePool", Call<QLinearGlobalAveragePool>, "channels_last", Purity::kPure, kDomain},
         {"QLinearLeakyRelu", Between<1>, "alpha", Purity::kPure, kDomain},

@@ -35,7 +35,7 @@ Array NonMaxSuppression(const Array& coordinates, const Array& all_scores, const
     }
     Array boxes = InHostMemory(coordinates);
     Array scores = InHostMemory(all_scores);
-    Array orders = AsContiguous(Argsort(scores, 2, true));
+    Array orders = AsContiguous(Argsort(Negative(scores), 2));  // NaN comes last
     int64_t limit = most.value_or(0);
     double overlap = iou_threshold ? static_cast<double>(AsScalar(iou_threshold)) : 0;
     std::optional<double> least;

@@ -26,18 +26,10 @@ Array Probit(const Array& p) {
 }
 
 Array Transform(const Array& x, PostTransform kind) {
-    switch (kind) {
-        case PostTransform::kSoftmax:
-            return x.shape()[1] > 1 ? Softmax(x, Axes{1}) : x;
-        case PostTransform::kSoftmaxZero:
-            return x.shape()[1] > 1 ? SoftmaxZero(x) : x;
-        case PostTransform::kLogistic:
-            return Sigmoid(x);
-        case PostTransform::kProbit:
-            return Probit(x);
-        default:
-            return x;
-    }
+    if (kind == PostTransform::kLogistic) return Sigmoid(x);
+    if (kind == PostTransform::kProbit) return Probit(x);
+    if (kind == PostTransform::kNone || x.shape()[1] <= 1) return x;
+    return kind == PostTransform::kSoftmax ? Softmax(x, Axes{1}) : SoftmaxZero(x);
 }
 
 }  // namespace

@@ -10,18 +10,14 @@ namespace chainerx::onnx {
 namespace {
 
 // a[0] - a[1] cos(2 pi i / n) + a[2] cos(4 pi i / n)
-struct CosineWindow {
-    double a[3];
-};
-constexpr CosineWindow kBlackman{{0.42, 0.5, 0.08}};
-constexpr CosineWindow kHamming{{25.0 / 46, 1 - 25.0 / 46, 0}};
-constexpr CosineWindow kHann{{0.5, 0.5, 0}};
+constexpr double kBlackman[] = {0.42, 0.5, 0.08};
+constexpr double kHamming[] = {25.0 / 46, 1 - 25.0 / 46, 0};
+constexpr double kHann[] = {0.5, 0.5, 0};
 
-template <const CosineWindow& kWindow>
+template <const double (&a)[3]>
 Array Window(int64_t size, Dtype dtype, bool periodic, Device& device) {
     Array phase = Arange(Scalar{0}, Scalar{CheckedShape({size}, 8)[0]}, Scalar{1}, Dtype::kFloat64, device) *
                   Scalar{2 * std::acos(-1.0) / static_cast<double>(periodic ? size : std::max<int64_t>(size - 1, 1))};
-    const double* a = kWindow.a;
     return Cast(Scalar{a[0]} - Scalar{a[1]} * Cos(phase) + Scalar{a[2]} * Cos(Scalar{2.0} * phase), dtype);
 }
 

@@ -8,8 +8,6 @@
 namespace chainerx::onnx {
 namespace {
 
-constexpr auto kStringType = static_cast<int64_t>(ElementType::kString);
-
 // The shortest digits that give the number again, as Python writes them: 1.0, 0.1, 1e-05, 1.5e+16, nan, -inf.
 template <class T>
 std::string TextOfFloat(T value) {
@@ -61,33 +59,29 @@ Array NumbersOf(const Strings& x, Dtype dtype, Device& device) {
     return ToDevice(Cast(out, dtype), device);
 }
 
-Value CastTo(const Value& x, int64_t type, Device& device) {
-    const auto* strings = x.As<Strings>();
-    if (strings == nullptr && !x.array()) throw ModelError{"its input 0 is ", x.KindName()};
-    if (type == kStringType) return strings != nullptr ? x : Value::Of(TextOf(x.array()));
-    Dtype dtype = DtypeOf(static_cast<int32_t>(type));
-    return strings != nullptr ? NumbersOf(*strings, dtype, device) : Cast(x.array(), dtype);
+// Without a dtype, to strings.
+Value CastTo(const Value& x, const std::optional<Dtype>& dtype, Device& device) {
+    if (const auto* strings = x.As<Strings>()) return dtype ? Value{NumbersOf(*strings, *dtype, device)} : x;
+    if (!x.array()) throw ModelError{"its input 0 is ", x.KindName()};
+    return dtype ? Value{Cast(x.array(), *dtype)} : Value::Of(TextOf(x.array()));
 }
 
 Value CastLike(const Value& x, const Value& target, Device& device) {
-    bool is_text = target.As<Strings>() != nullptr;
-    if (!is_text && !target.array()) throw ModelError{"its input 1 is ", target.KindName()};
-    return CastTo(x, is_text ? kStringType : ElementTypeOf(target.array().dtype()), device);
+    if (target.array()) return CastTo(x, target.array().dtype(), device);
+    if (target.As<Strings>() == nullptr) throw ModelError{"its input 1 is ", target.KindName()};
+    return CastTo(x, std::nullopt, device);
 }
 
-// An element type that is known when the model is loaded.
+// An element type that is known when the model is loaded; no dtype is that of strings.
 struct TargetType {
-    explicit TargetType(const Node& node) : value{node.Int("to")} {
-        if (value != kStringType) dtype = DtypeOf(static_cast<int32_t>(value));
+    explicit TargetType(const Node& node) {
+        auto type = static_cast<int32_t>(node.Int("to"));
+        if (type != static_cast<int32_t>(ElementType::kString)) dtype = DtypeOf(type);
     }
-    int64_t value;
-    Dtype dtype{Dtype::kBool};
+    std::optional<Dtype> dtype;
 };
 
-Value CastNode(const Value& x, const TargetType& to, Device& device) {
-    if (x.array() && to.value != kStringType) return Cast(x.array(), to.dtype);
-    return CastTo(x, to.value, device);
-}
+Value CastNode(const Value& x, const TargetType& to, Device& device) { return CastTo(x, to.dtype, device); }
 
 Array BitCast(const Array& input, Dtype to) {
     Array x = AsContiguous(input);

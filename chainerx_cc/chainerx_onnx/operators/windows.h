@@ -34,7 +34,8 @@ struct WindowAttributes {
           pads{node.IntsOrNone("pads")},
           strides{node.IntsOrNone("strides")},
           dilations{node.IntsOrNone("dilations")},
-          kernel{node.OptionalInts("kernel_shape")} {}
+          kernel{node.OptionalInts("kernel_shape")},
+          ceil_mode{node.OptionalInt("ceil_mode").value_or(0) != 0} {}
 
     bool is_same() const { return auto_pad == kSameUpper || auto_pad == kSameLower; }
 
@@ -44,6 +45,7 @@ struct WindowAttributes {
     Ints strides;
     Ints dilations;
     std::optional<Ints> kernel;
+    bool ceil_mode;  // of pooling
 };
 
 // The sizes of windows on an input.

@@ -61,12 +61,6 @@ def _global_average_pool(x, channels_last):
     return x.mean(tuple(range(first, first + x.ndim - 2)), keepdims=True)
 
 
-def _average_pool(x, auto_pad, channels_last, **attributes):
-    if channels_last or auto_pad not in ('NOTSET', 'VALID'):
-        raise ValueError(f'channels_last and auto_pad {auto_pad!r} are not supported')
-    return average_pool(x, auto_pad=auto_pad, **attributes)
-
-
 def _concat(scale, zero, *inputs, axis):
     if len(inputs) % 3:
         raise ValueError(f'it has {len(inputs) + 2} inputs')
@@ -98,7 +92,9 @@ operators(
         'QLinearSigmoid': _unary(F.sigmoid),
         'QLinearLeakyRelu': _unary(lambda x, alpha: F.leaky_relu(x, alpha)),
         'QLinearGlobalAveragePool': _unary(_global_average_pool),
-        'QLinearAveragePool': _unary(_average_pool),
+        'QLinearAveragePool': _unary(
+            lambda x, channels_last, **attributes: average_pool(x, **attributes)
+        ),
         'QLinearSoftmax': _unary(
             lambda x, axis, opset: along(F.softmax, x, v.axis_of(axis, x.ndim), opset)
         ),
@@ -149,14 +145,12 @@ def _check_weights(b, scales, columns, blocks, row_bytes):
 def matmul_n_bits(
     a, b, scales, zeros, order, bias, *, K, N, bits, block_size, weight_prepacked, accuracy_level
 ):
-    if K < 1 or N < 1 or bits not in (2, 4, 8):
-        raise ValueError(f'K is {K}, N is {N} and bits is {bits}')
+    if bits not in (2, 4, 8):
+        raise ValueError(f'bits is {bits}, not 2, 4 or 8')
     if block_size < 16 or block_size & (block_size - 1):
         raise ValueError(f'block_size is {block_size}, not a power of two from 16 on')
     if weight_prepacked or order is not None:
         raise ValueError('weights in the layout of a device or another order are not supported')
-    if not 0 <= accuracy_level <= 4:
-        raise ValueError(f'accuracy_level is {accuracy_level}, not 0 to 4')
     if not v.is_float(a) or a.ndim == 0 or a.shape[-1] != K:
         raise ValueError(f'A has the dtype {a.dtype} and the shape {a.shape}, and K is {K}')
     blocks = -(-K // block_size)
