@@ -177,7 +177,18 @@ class LocalConfig(threading.local):
         pass
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._get_global_config(), name)
+        return getattr(self._global, name)
+
+    # Programs for Chainer 7 replace `__getattr__` and `__setattr__` with ones that use the two
+    # attributes `_global` and `_local`.
+
+    @property
+    def _global(self) -> GlobalConfig:
+        return self._get_global_config()
+
+    @property
+    def _local(self) -> _Overrides:
+        return _Overrides(vars(self))
 
     def __repr__(self) -> str:
         return '<chainer.configuration.LocalConfig object>'
@@ -189,7 +200,14 @@ class LocalConfig(threading.local):
             file: Text file to print to; standard output by default.
 
         """
-        _print_attrs(self, {*_entries(self._get_global_config()), *vars(self)}, file)
+        _print_attrs(self, {*_entries(self._global), *vars(self)}, file)
+
+
+class _Overrides:
+    """Attributes that are the overrides of the current thread."""
+
+    def __init__(self, entries: dict[str, Any]) -> None:
+        self.__dict__ = entries
 
 
 class _UsingConfig(contextlib.ContextDecorator):

@@ -112,6 +112,31 @@ def test_function_entry_is_not_bound(configs):
     assert config.schedule_func is None
 
 
+def test_replaced_methods(configs, monkeypatch):
+    """Programs replace the methods of the class, and use the parts of a configuration."""
+    everywhere, here = configs
+
+    def get(self, name):
+        if name == 'forced':
+            return True
+        if hasattr(self._local, name):
+            return getattr(self._local, name)
+        return getattr(self._global, name)
+
+    monkeypatch.setattr(configuration.LocalConfig, '__getattr__', get)
+    monkeypatch.setattr(
+        configuration.LocalConfig,
+        '__setattr__',
+        lambda self, name, value: setattr(self._local, name, value),
+    )
+    everywhere.entry = 1
+    assert (here.forced, here.entry, hasattr(here._local, 'entry')) == (True, 1, False)
+    with chainer.using_config('entry', 2, here):
+        assert (here.entry, here._local.entry, here._global.entry) == (2, 2, 1)
+        assert run_in_thread(lambda: (here.entry, hasattr(here._local, 'entry'))) == (1, False)
+    assert here.entry == 1
+
+
 def test_using_config(configs):
     _, config = configs
     with chainer.using_config('train', 1, config):

@@ -33,6 +33,10 @@ class IntervalReport(extension.Extension):
         self._keys = keys
         self._trigger = util.get_trigger(trigger)
         self._postprocess = postprocess
+        self._init_summary()
+
+    def _init_summary(self) -> None:
+        # Subclasses of LogReport written for Chainer 7 call this method at the end of an interval.
         self._summary = reporter.DictSummary()
 
     def __call__(self, trainer: Trainer) -> None:
@@ -51,7 +55,7 @@ class IntervalReport(extension.Extension):
         stats['elapsed_time'] = trainer.elapsed_time
         if self._postprocess is not None:
             self._postprocess(stats)
-        self._summary = reporter.DictSummary()
+        self._init_summary()
         self._record(trainer, stats)
 
     def _warn_of_nan(self, stats):

@@ -128,6 +128,25 @@ class TestLogReport:
         resumed(trainer)
         assert resumed.log[1]['x'] == 3.5
 
+    def test_call_of_a_subclass(self, trainer):
+        """Subclasses that write logs of their own use attributes of the class."""
+
+        class Lines(extensions.LogReport):
+            lines = []
+
+            def __call__(self, trainer):
+                keys = self._keys
+                self._summary.add({key: trainer.observation[key] for key in keys})
+                if self._trigger(trainer):
+                    stats = self._summary.compute_mean()
+                    self._postprocess(stats)
+                    self.lines.append((self._log_name, stats))
+                    self._init_summary()
+
+        trainer.extend(Lines(['x'], (1, 'epoch'), lambda stats: stats.update(z=1), log_name='name'))
+        trainer.run()
+        assert Lines.lines == [('name', {'x': x, 'z': 1}) for x in (1.5, 3.5, 5.5)]
+
     def test_file_stays_complete(self, trainer, tmp_path):
         report = extensions.LogReport(
             postprocess=lambda stats: stats.update(bad=object()) if stats['x'] > 2 else None
