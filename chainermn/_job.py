@@ -19,6 +19,8 @@ from chainermn import _checks, _judge, _losses, _recorder, _supervisor
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from chainermn._hosts import Start
+
 _END_SECONDS = 2.0  # for the guards to end the ranks, before this process kills all
 # If one of them is set, mpiexec may use hosts that the command line does not name.
 _HOST_VARIABLES = (
@@ -87,14 +89,14 @@ class _Rank:
 
 
 class Job:
-    """Ranks that one ``mpiexec`` starts. All end when one fails or this process gets a signal.
+    """Ranks, and what starts them. All end when one fails or this process gets a signal.
 
     The guard of each rank connects to this process. It reports how its rank ended and receives the
     signals for it. When the connection closes or breaks, it ends its rank.
 
     Args:
-        command: Command that starts the ranks.
-        environment: Environment variables of the command.
+        starts: What starts the ranks, by their numbers; none if ``mpiexec`` chooses.
+        environment: Environment variables of the ranks.
         hosts: Names of the hosts; if there are none, ``mpiexec`` chooses.
         grace: Seconds between a signal, or the end of a rank that fails, and ``SIGKILL``.
         link_timeout: Seconds without an answer of a host after which it is lost.
@@ -107,7 +109,7 @@ class Job:
 
     def __init__(
         self,
-        command: Sequence[str],
+        starts: Mapping[tuple[int, ...], Start],
         environment: Mapping[str, str],
         hosts: Sequence[str],
         grace: float,
@@ -116,7 +118,8 @@ class Job:
         folder: str = '.',
         plan: _losses.Plan | None = None,
     ) -> None:
-        self._command = command
+        self._starts = starts
+        self._awaited: dict[int, subprocess.Popen[bytes]] = {}  # what has started these ranks
         self._environment = environment
         is_alone = not hosts and not any([name in environment for name in _HOST_VARIABLES])
         self._addresses = ['127.0.0.1'] if is_alone else _addresses(hosts)
@@ -132,6 +135,7 @@ class Job:
         self._deadline: float | None = None
         self._is_killed = False
         self._is_spared = False
+        self._is_cut = False  # whether a host was lost
         self._failure: int | None = None
         self._judge = _judge.Judge(_checks.timeout())
         self._next_look = 0.0
@@ -151,20 +155,24 @@ class Job:
                 self._environment |= meeting.variable()
             self._selector.register(server, selectors.EVENT_READ, self._accept)
             self._selector.register(self._signals, selectors.EVENT_READ, self._forward)
-            self._start(self._command, self._environment)
+            self._start(self._starts, self._environment)
             self._wait()
             for process in self._processes:
                 process.kill()
                 _supervisor.kill_descendants(process.pid)
             self._disconnect()
         _supervisor.remove_shared_memory(start)
-        return self._exit_status([process.wait() for process in self._processes][0])
+        statuses = [process.wait() for process in self._processes][: len(self._starts)]
+        return self._exit_status(next(filter(None, statuses), 0))
 
-    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def _start(
+        self, starts: Mapping[tuple[int, ...], Start], environment: Mapping[str, str]
+    ) -> None:
         """Starts ranks."""
-        self._processes.append(
-            subprocess.Popen(command, env=environment, preexec_fn=_supervisor.die_with_parent)
-        )
+        for numbers, start in starts.items():
+            process = start.run(environment)
+            self._processes.append(process)
+            self._awaited.update(dict.fromkeys(numbers, process))
 
     def _start_new(self, losses: _losses.Losses) -> None:
         """Starts the processes that take the place of others."""
@@ -173,7 +181,23 @@ class Job:
         for number in losses.next_starts():
             # The others may be busy when it comes.
             variable = losses.meeting.variable(seconds=None)
-            self._start(losses.plan.start_command([number]), {**self._environment, **variable})
+            self._start(losses.plan.hosts.starts([number]), {**self._environment, **variable})
+
+    def _look_for_missing(self, losses: _losses.Losses) -> None:
+        """Loses the ranks that a host has not started."""
+        for number, process in [*self._awaited.items()]:
+            status = process.poll()
+            if status is None or self._is_ending:
+                continue
+            del self._awaited[number]
+            if status == 0:
+                continue
+            name = f'rank {number} on {losses.plan.hosts.name_of(number)}'
+            losses.plan.hosts.move(number)
+            text = f'was not started (exit status {status})'
+            if not self._go_on_without(number, name, text):
+                self._fail(name, text, 1)
+                self._kill()
 
     def _disconnect(self) -> None:
         for rank in self._ranks:
@@ -219,10 +243,15 @@ class Job:
                 self._kill()
             elif self._is_killed and not self._ranks:
                 self._limit(1)  # only mpiexec is left
-            for key, _ in self._selector.select(0.1):
+            elif self._is_cut and not self._ranks and not self._awaited:
+                self._limit(self._link_timeout)  # ssh waits for the host forever
+            events = self._selector.select(0.1)
+            for key, _ in events:
                 key.data(key.fileobj)
             self._watch()
             if self._losses is not None:
+                if not events:  # all that have come are known
+                    self._look_for_missing(self._losses)
                 self._start_new(self._losses)
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 if self._is_killed:
@@ -309,13 +338,14 @@ class Job:
             for values in rank.read():
                 self._take(rank, values)
         except (EOFError, OSError, *_BAD_LINES) as error:
+            self._is_cut |= isinstance(error, OSError)
             self._selector.unregister(rank.connection)
             rank.connection.close()
             if rank in self._ranks:
                 self._ranks.remove(rank)
                 text = f'is lost: {error}'
                 if not (rank.has_ended or self._is_killed or self._spare(rank, text)):
-                    self._fail(rank, text, 1)
+                    self._fail(rank.name, text, 1)
                     self._kill()
 
     def _admit(self, rank: _Rank, values: dict[str, Any]) -> None:
@@ -324,6 +354,7 @@ class Job:
         rank.number = int(values['rank'])
         rank.name = f'rank {rank.number} on {values["host"]}'
         self._ranks.append(rank)
+        self._awaited.pop(rank.number, None)
         self._judge.add(rank, rank.name)
         # It connects late, so it has missed what the others were told.
         if self._is_killed:
@@ -344,7 +375,7 @@ class Job:
         if status and self.signal is None and not self._is_killed:
             text = values.get('text', _describe(status))
             if not self._spare(rank, text):
-                self._fail(rank, text, status if status > 0 else 128 - status)
+                self._fail(rank.name, text, status if status > 0 else 128 - status)
                 self._limit(self._grace)
         elif 'report' in values:
             self._judge.hear(rank, values['report'])
@@ -353,20 +384,25 @@ class Job:
 
     def _spare(self, rank: _Rank, text: str) -> bool:
         """Tells whether the others go on without a rank, and lets them."""
+        if not self._go_on_without(rank.number, rank.name, text):
+            return False
+        self._judge.remove(rank)
+        return True
+
+    def _go_on_without(self, number: int, name: str | None, text: str) -> bool:
         if self._losses is None or self._failure is not None:
             return False
-        consequence = self._losses.lose(rank.number)
+        consequence = self._losses.lose(number)
         if consequence is None:
             return False
         self._is_spared = True
-        self._judge.remove(rank)
-        _print(f'{rank.name} {text}; {consequence}')
+        _print(f'{name} {text}; {consequence}')
         return True
 
-    def _fail(self, rank: _Rank, text: str, status: int) -> None:
+    def _fail(self, name: str | None, text: str, status: int) -> None:
         if self._failure is None:
             self._failure = status
-            _print(f'{rank.name} {text}')
+            _print(f'{name} {text}')
 
 
 def _print(text: str) -> None:

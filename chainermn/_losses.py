@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from chainermn._tcp import starter
 from chainermn._tcp.rendezvous import Rendezvous
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from chainermn._hosts import Hosts
 
 
 class Plan(NamedTuple):
@@ -22,7 +22,7 @@ class Plan(NamedTuple):
         min_n: With fewer ranks, the job ends.
         n_new: How many processes may take the place of others.
         rejoin_after: Seconds after which a process joins those that go on; ``None`` for never.
-        command: Command of a rank.
+        hosts: Where the ranks run.
 
     """
 
@@ -31,12 +31,7 @@ class Plan(NamedTuple):
     min_n: int
     n_new: int
     rejoin_after: float | None
-    command: list[str]
-
-    def start_command(self, numbers: Iterable[int]) -> list[str]:
-        """Returns the command that starts ranks on this host."""
-        text = ','.join(map(str, numbers))
-        return [sys.executable, '-IS', starter.__file__, text, *self.command]
+    hosts: Hosts
 
 
 class Losses:

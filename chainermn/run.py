@@ -6,6 +6,7 @@
     python -m chainermn.run -n 8 --hosts left,right train.py
     python -m chainermn.run -n 4 --restarts 10 --min-n 2 train.py
     python -m chainermn.run -n 4 --transport tcp train.py
+    python -m chainermn.run -n 4 --transport tcp --hosts left,right --on-loss shrink train.py
 
 Each line that a process prints begins with its rank. A process that fails ends all of them, and its
 rank and host are printed. The launcher passes ``SIGTERM`` and ``SIGINT`` on to all processes, and
@@ -19,8 +20,7 @@ latest checkpoint, see :func:`chainermn.create_multi_node_checkpointer`, continu
 each time with one process fewer. The variable ``CHAINERMN_RESTART`` counts the restarts.
 
 ``--transport tcp`` connects the processes without MPI, so neither mpi4py nor an MPI library is
-needed; programs that import mpi4py themselves keep to MPI. On several hosts, ``mpiexec`` still
-starts the processes.
+needed; programs that import mpi4py themselves keep to MPI. On other hosts, ``ssh`` starts them.
 
 If nobody can go on, see :doc:`the guide </guides/chainermn>`, the job ends, and the last calls of
 each rank are written to ``chainermn_calls.<rank>.txt`` in the folder ``--record``.
@@ -40,8 +40,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from chainermn import _checks, _job, _losses, _supervisor
-from chainermn._tcp import rendezvous
+from chainermn import _checks, _hosts, _job, _losses, _supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +53,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         'help': 'what connects the processes: MPI, or TCP, which needs no MPI library (mpi)',
     },
     '--hosts': {'default': '', 'help': 'names of hosts, such as a,b'},
+    '--ssh': {
+        'default': 'ssh',
+        'metavar': 'COMMAND',
+        'help': 'what runs a command line on another host for --transport tcp (ssh)',
+    },
     '--restarts': {'type': int, 'default': 0, 'help': 'how often to restart after a failure'},
     '--min-n': {
         'type': int,
@@ -130,7 +134,7 @@ def make_command(
             command.append('--allow-run-as-root')
         if hosts:
             command += ['--host', ','.join([f'{host}:{per_host}' for host in hosts])]
-            names = 'CHAINERMN_RESTART', _supervisor.VARIABLE, rendezvous.VARIABLE
+            names = 'CHAINERMN_RESTART', _supervisor.VARIABLE
             command += [word for name in names for word in ('-x', name)]
     else:
         command = [mpiexec, '-l']
@@ -164,16 +168,16 @@ def main(arguments: list[str] | None = None) -> int:
     reader = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
     with contextlib.closing(reader) as signals:
         for restart in range(args.restarts + 1):
-            rank_command = _rank_command(args.program)
-            limits = args.min_n or 1, args.restarts, args.rejoin_after
-            plan = _losses.Plan(n, args.on_loss, *limits, rank_command)
             if args.mpiexec is None:
-                command = plan.start_command(range(n))
+                places = _hosts.Hosts(hosts, n, args.ssh, _rank_command(args.program))
+                limits = args.min_n or 1, args.restarts, args.rejoin_after
+                plan = _losses.Plan(n, args.on_loss, *limits, places)
+                starts = places.starts(range(n))
             else:
                 command = make_command(args.mpiexec, version, n, hosts, args.program)
+                plan, starts = None, {(): _hosts.Start(command)}
             options = hosts, args.grace, args.link_timeout, signals, args.record
-            losses = plan if args.transport == 'tcp' else None
-            job = _job.Job(command, _environment(n, hosts, restart), *options, losses)
+            job = _job.Job(starts, _environment(n, hosts, restart), *options, plan)
             status = job.run()
             is_last = restart == args.restarts or args.on_loss != 'end'
             if status == 0 or job.signal is not None or is_last:
@@ -195,8 +199,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     args = parser.parse_args(arguments)
     try:
         _check(args)
-        is_own = args.transport == 'tcp' and not args.hosts
-        args.mpiexec = None if is_own else find_mpiexec()
+        args.mpiexec = None if args.transport == 'tcp' else find_mpiexec()
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     return args
@@ -209,8 +212,8 @@ def _check(args: argparse.Namespace) -> None:
         )
     if not (args.grace >= 0 and args.link_timeout >= 1):
         raise ValueError('--grace must be at least 0, --link-timeout at least 1')
-    if args.on_loss != 'end' and (args.transport != 'tcp' or args.hosts):
-        raise ValueError('--on-loss shrink and replace need --transport tcp, on one host')
+    if args.on_loss != 'end' and args.transport != 'tcp':
+        raise ValueError('--on-loss shrink and replace need --transport tcp')
     if args.rejoin_after is not None:
         if not (args.rejoin_after >= 0 and args.restarts and args.on_loss == 'shrink'):
             raise ValueError(

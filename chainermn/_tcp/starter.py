@@ -1,11 +1,13 @@
 """Starts ranks on this host, in place of ``mpiexec``: ``python starter.py NUMBERS COMMAND ...``.
 
 Each line that a rank prints begins with its number, of such as ``0,1,2``. The exit status is that
-of the first rank that failed.
+of the first rank that failed. On another host than that of the launcher, ``python starter.py -``
+reads the numbers, the command and the environment variables from its input, in a line of JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
 import signal
@@ -14,14 +16,21 @@ import sys
 from typing import IO, Any
 
 
-def main(numbers: list[str], command: list[str]) -> int:
-    """Starts the ranks, prints what they print, and returns the exit status."""
+def main(numbers: list[str], command: list[str], stdin: int | None) -> int:
+    """Starts the ranks, prints what they print, and returns the exit status.
+
+    Args:
+        numbers: Numbers of the ranks.
+        command: Command of a rank.
+        stdin: Input of the first rank of all.
+
+    """
     for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         signal.signal(number, signal.SIG_IGN)  # the launcher tells the ranks
     ranks = [
         subprocess.Popen(
             command,
-            stdin=None if rank == '0' else subprocess.DEVNULL,
+            stdin=stdin if rank == '0' else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, 'CHAINERMN_RANK': rank},
@@ -75,4 +84,8 @@ class _Lines:
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1].split(','), sys.argv[2:]))
+    if sys.argv[1] == '-':
+        settings = json.loads(sys.stdin.readline())
+        os.environ.update(settings['environment'])
+        sys.exit(main(settings['numbers'], settings['command'], subprocess.DEVNULL))
+    sys.exit(main(sys.argv[1].split(','), sys.argv[2:], None))

@@ -7,13 +7,16 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from helpers.programs import _environment
 
 import chainermn
-from chainermn import _losses
+from chainermn import _hosts, _losses
 
+TOOL = Path(__file__).resolve().parents[2] / 'tools' / 'two_hosts.py'
+LAUNCHER = sys.executable, '-m', 'chainermn.run'
 PROGRAM = """
     import os, sys
     import numpy
@@ -88,6 +91,8 @@ def run(
     saves=2,
     copies=0,
     status=0,
+    prefix=(),
+    hosts=(),
     **variables,
 ):
     """Runs the program; returns what it printed, and the losses."""
@@ -95,12 +100,12 @@ def run(
     script = folder / 'train.py'
     script.write_text(textwrap.dedent(PROGRAM))
     options = '--transport', 'tcp', '--on-loss', policy, '--restarts', str(restarts)
-    options = *options, '--record', str(folder)
+    options = *options, '--record', str(folder), *hosts
     if rejoin is not None:
         options += '--rejoin-after', str(rejoin)
     arguments = [str(v) for v in (folder, at, victim, number, stop, wait, saves, copies)]
     process = subprocess.run(
-        [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script), *arguments],
+        [*prefix, *LAUNCHER, '-n', str(n), *options, str(script), *arguments],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
         capture_output=True,
         text=True,
@@ -215,19 +220,19 @@ SMALL = """
 """
 
 
-def run_small(folder, n, code, **variables):
+def run_small(folder, n, code, *more, policy='shrink', status=0, prefix=(), **variables):
     script = folder / 'small.py'
     script.write_text(textwrap.dedent(SMALL.format(code)))
-    options = '--transport', 'tcp', '--on-loss', 'shrink', '--record', str(folder)
+    options = '--transport', 'tcp', '--on-loss', policy, '--record', str(folder), *more
     process = subprocess.run(
-        [sys.executable, '-m', 'chainermn.run', '-n', str(n), *options, str(script)],
+        [*prefix, *LAUNCHER, '-n', str(n), *options, str(script)],
         env=_environment({'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1', **variables}),
         capture_output=True,
         text=True,
         timeout=100,
     )
     output = process.stdout + process.stderr
-    assert process.returncode == 0, output
+    assert process.returncode == status, output
     return output
 
 
@@ -254,7 +259,7 @@ def test_one_process():
 @pytest.mark.parametrize('seconds', [0, 100])
 def test_new_processes(seconds):
     """They start after a loss, also after their own, as often as the plan says."""
-    plan = _losses.Plan(3, 'shrink', 1, 2, seconds, [])
+    plan = _losses.Plan(3, 'shrink', 1, 2, seconds, _hosts.Hosts([], 3, 'ssh', []))
     losses = _losses.Losses(plan, ['127.0.0.1'])
     with contextlib.closing(losses.meeting):
         assert losses.next_starts() == []
@@ -288,3 +293,82 @@ def test_options(capsys):
         with pytest.raises(SystemExit):
             run.main([*common, *options, os.devnull])
         assert 'needs --on-loss shrink and --restarts' in capsys.readouterr().err
+
+
+# A shell on this host in the place of ssh, which has none of the variables.
+SHELL = """sh -c 'exec env -i sh -c "$1"'"""
+HALF = """sh -c '[ $0 = one ] && exec env -i sh -c "$1"; exit 255'"""
+
+
+def hosts(ssh, names='one,two'):
+    return '--hosts', names, '--ssh', str(ssh)
+
+
+def check_two_hosts(tmp_path, **kwargs):
+    """Kills a rank of each of two hosts."""
+    options = {'policy': 'shrink', 'at': 7, 'victim': '1,2'}
+    output, losses = run(4, tmp_path / 'one', **options, **kwargs)
+    start = restart_of(output, 2)
+    run(4, tmp_path / 'two', stop=start)
+    _, expected = run(2, tmp_path / 'two')
+    assert {i: losses[i] for i in expected} == expected
+    assert [*expected] == [*range(start + 1, 13)]
+    return output
+
+
+@pytest.mark.slow
+def test_shrink_by_ssh(tmp_path):
+    check_two_hosts(tmp_path, hosts=hosts(SHELL))
+
+
+@pytest.mark.slow
+def test_shrink_on_two_hosts(tmp_path):
+    """Only a network connects the namespaces, one of which is that of the launcher."""
+    skip_without_two_hosts()
+    output = check_two_hosts(
+        tmp_path, prefix=(sys.executable, TOOL), hosts=hosts(TOOL, 'left,right')
+    )
+    assert 'rank 1 on left was killed' in output and 'rank 2 on right was killed' in output
+
+
+def skip_without_two_hosts():
+    result = subprocess.run([sys.executable, TOOL], capture_output=True, text=True)
+    if result.returncode == 77:
+        pytest.skip(result.stderr.strip())
+
+
+@pytest.mark.slow
+def test_cut_link(tmp_path):
+    """The others go on without the ranks of a host, and end although ssh does not."""
+    skip_without_two_hosts()
+    code = 'number == 2 and os.system("ip link set eth0 down"); comm.allreduce_obj(1)'
+    ssh = f"""sh -c '{TOOL} "$@"; sleep 1000' sh"""
+    options = *hosts(ssh, 'left,right'), '--link-timeout', '2'
+    output = run_small(tmp_path, 3, code, *options, prefix=(sys.executable, TOOL))
+    assert 'rank 2 on right is lost' in output and '2 ranks go on' in output
+    assert output.count('sizes 2 [3, 2]') == 2
+
+
+@pytest.mark.slow
+def test_replace_by_ssh(tmp_path):
+    """New processes start where the lost ones were."""
+    options = {'policy': 'replace', 'restarts': 2, 'at': 7, 'victim': '1,2'}
+    output, losses = run(4, tmp_path / 'one', **options, hosts=hosts(SHELL))
+    assert 'replacement 2 of 2 takes its place' in output
+    _, expected = run(4, tmp_path / 'two')
+    assert losses == expected
+
+
+def test_host_that_starts_nothing(tmp_path):
+    """The others go on; without ``--on-loss``, the job ends."""
+    output = run_small(tmp_path, 2, 'pass', *hosts(HALF))
+    assert 'rank 1 on two was not started (exit status 255); 1 ranks go on' in output
+    assert output.count('sizes 1 [1]') == 1
+    output = run_small(tmp_path, 2, 'pass', *hosts(HALF), policy='end', status=1)
+    assert 'rank 1 on two was not started (exit status 255)' in output
+
+
+def test_replacement_on_the_next_host(tmp_path):
+    output = run_small(tmp_path, 2, 'pass', *hosts(HALF), '--restarts', '1', policy='replace')
+    assert 'replacement 1 of 1 takes its place' in output
+    assert output.count('sizes 2 [2]') == 2

@@ -347,9 +347,9 @@ def test_no_launcher(host, is_killed):
 MPIEXEC = 'for i in 0 1; do PMI_RANK=$i "$@" & done; wait; exit 7'
 JOB = """
 import os, signal, sys
-from chainermn import _job, _supervisor
+from chainermn import _hosts, _job, _supervisor
 signals = _supervisor.SignalReader((*_supervisor.FORWARDED, signal.SIGCHLD))
-job = _job.Job(sys.argv[2:], os.environ, [], float(sys.argv[1]), 5, signals)
+job = _job.Job({(): _hosts.Start(sys.argv[2:])}, os.environ, [], float(sys.argv[1]), 5, signals)
 sys.exit(job.run())
 """
 
@@ -459,7 +459,7 @@ def test_addresses():
 @pytest.mark.parametrize('name', ['SLURM_NODELIST', 'HYDRA_HOST_FILE', 'OTHER'])
 def test_job_on_hosts_that_mpiexec_chooses(monkeypatch, hosts, name):
     monkeypatch.setattr(_job, '_addresses', lambda hosts: ['10.0.0.7', *hosts])
-    job = _job.Job([], {name: 'x'}, hosts, 5, 5, None)
+    job = _job.Job({}, {name: 'x'}, hosts, 5, 5, None)
     is_alone = name == 'OTHER' and not hosts
     assert job._addresses == (['127.0.0.1'] if is_alone else ['10.0.0.7', *hosts])
     with job._listen() as server:

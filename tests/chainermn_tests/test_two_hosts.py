@@ -57,11 +57,11 @@ def end(process, seconds=140):
         raise AssertionError(f'hangs; it printed\n{process.communicate()[0]}') from None
 
 
-def launch(tmp_path, code):
+def launch(tmp_path, code, *options):
     script = tmp_path / 'script.py'
     script.write_text(code)
     launcher = sys.executable, '-m', 'chainermn.run', '-n', '2', '--hosts', 'left,right'
-    return start(*launcher, str(script))
+    return start(*launcher, *options, str(script))
 
 
 TRAINING = """
@@ -150,9 +150,9 @@ while True:
 """
 
 
-def start_endless(tmp_path):
+def start_endless(tmp_path, *options):
     """Starts a job; returns it and the processes of its ranks."""
-    job = launch(tmp_path, ENDLESS)
+    job = launch(tmp_path, ENDLESS, *options)
     pids = {}
     while len(pids) < 2:
         line = job.stdout.readline()
@@ -197,9 +197,10 @@ def cut(pid):
     )
 
 
+@pytest.mark.parametrize('options', [(), ('--transport', 'tcp', '--ssh', TOOL)], ids=['mpi', 'tcp'])
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
-def test_signal_ends_all(tmp_path, number):
-    job, pids = start_endless(tmp_path)
+def test_signal_ends_all(tmp_path, number, options):
+    job, pids = start_endless(tmp_path, *options)
     above = [pid for rank in pids.values() for pid in ancestors(rank)]
     started = above[: above.index(job.pid)] + list(pids.values())
     job.send_signal(number)
