@@ -128,6 +128,9 @@ operators(
     {
         'SequenceEmpty': lambda: ([],),
         'SequenceLength': lambda sequence: np.array(len(sequence), np.int64),
+        'ConcatFromSequence': lambda sequence, *, axis, new_axis: (
+            stack(sequence, axis) if new_axis else F.concat(sequence, axis=axis)
+        ),
         'Optional': lambda value: (value,),
         'OptionalHasElement': lambda value: np.array(value is not None),
     },
@@ -142,11 +145,6 @@ def sequence_map(node, sequence, *others, body):
         for i, x in enumerate(sequence)
     ]
     return tuple([row[i] for row in rows] for i in range(len(node.outputs)))
-
-
-@operator('ConcatFromSequence', takes=VALUES)
-def concat_from_sequence(sequence, *, axis, new_axis):
-    return stack(sequence, axis) if new_axis else F.concat(sequence, axis=axis)
 
 
 @operator('SplitToSequence', takes=VALUES)

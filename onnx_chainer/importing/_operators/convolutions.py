@@ -102,7 +102,7 @@ def conv(x, w, b, *, group, kernel_shape, **attributes):
 def conv_transpose(
     x, w, b, *, group, kernel_shape, output_padding, output_shape, auto_pad, **attributes
 ):
-    windows = windows_of(x, w, kernel_shape, attributes)
+    windows = windows_of(x, w, kernel_shape, attributes | {'auto_pad': auto_pad})
     count = x.ndim - 2
     extra = spread(output_padding, count, 0)
     full = [s * (n - 1) + k for n, s, k in zip(x.shape[2:], windows.strides, windows.spans)]
@@ -113,8 +113,6 @@ def conv_transpose(
         wanted = [n * s for n, s in zip(x.shape[2:], windows.strides)]
     if wanted:
         windows.pads = halves([n + e - m for n, e, m in zip(full, extra, wanted)], auto_pad)
-    elif auto_pad == 'VALID':
-        windows.pads = [(0, 0)] * count
     pad = None if any(extra) else windows.symmetric
     if pad is not None:
         return _deconvolve(x, w, b, windows, pad, [n - 2 * p for n, p in zip(full, pad)], group)
@@ -180,9 +178,7 @@ def _moved(windows, offset):
 @operator('CausalConvWithState')
 def causal_conv_with_state(x, w, b, past, *, activation):
     count = w.shape[2] - 1
-    if past is None:
-        past = v.like(x, np.zeros((*x.shape[:2], count), x.dtype))
-    x = F.concat((past, x), axis=2)
+    x = pad_spatial(x, [(count, 0)]) if past is None else F.concat((past, x), axis=2)
     y = F.convolution_nd(x, w, b, groups=x.shape[1])
     if activation in ('silu', 'swish'):
         y = y * F.sigmoid(y)

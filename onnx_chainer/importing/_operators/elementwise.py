@@ -147,12 +147,7 @@ def bit_shift(a, b, *, direction):
 @operator('IsInf', takes=ARRAYS)
 def is_inf(x, *, detect_negative, detect_positive):
     infinity = x.dtype.type(np.inf)
-    y = v.xp_of(x).zeros(x.shape, bool)
-    if detect_positive:
-        y |= x == infinity
-    if detect_negative:
-        y |= x == -infinity
-    return y
+    return (x == infinity) & bool(detect_positive) | (x == -infinity) & bool(detect_negative)
 
 
 operators({'Where': F.where}, any_dtype=True)

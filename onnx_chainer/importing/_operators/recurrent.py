@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -27,21 +28,13 @@ _ACTIVATIONS = {
 }
 
 
-def _activations(names, alphas, betas, clip):
-    """Functions by their names and parameters."""
-    functions = []
-    for i, name in enumerate(names):
-        if name.lower() not in _ACTIVATIONS:
-            raise ValueError(f'there is no activation {name!r}')
-        function, alpha, beta = _ACTIVATIONS[name.lower()]
-        alpha = alphas[i] if i < len(alphas) else alpha
-        beta = betas[i] if i < len(betas) else beta
-
-        def activate(x, function=function, alpha=alpha, beta=beta):
-            return function(F.clip(x, -clip, clip) if clip else x, alpha, beta)
-
-        functions.append(activate)
-    return functions
+def _activation(clip, name, *given):
+    """A function by its name and its alpha and beta, which have defaults."""
+    if name.lower() not in _ACTIVATIONS:
+        raise ValueError(f'there is no activation {name!r}')
+    function, *defaults = _ACTIVATIONS[name.lower()]
+    alpha, beta = (default if x is None else x for default, x in zip(defaults, given))
+    return lambda x: function(F.clip(x, -clip, clip) if clip else x, alpha, beta)
 
 
 def _direction(x, lengths, states, step, reverse):
@@ -80,9 +73,8 @@ def _layer(
     runs = []
     for d, reverse in enumerate(backwards):
         part = slice(d * per, (d + 1) * per)
-        functions = _activations(
-            names[part], (activation_alpha or ())[part], (activation_beta or ())[part], clip
-        )
+        given = (each[part] for each in (names, activation_alpha or (), activation_beta or ()))
+        functions = [_activation(clip, *each) for each in itertools.zip_longest(*given)]
         bias = [None, None] if b is None else [b[d, :size], b[d, size:]]
         projected = F.linear(x, w[d], bias[0], n_batch_axes=2)
         states = tuple(zeros if s is None else s[d] for s in initial)
