@@ -27,5 +27,7 @@ inline bool IsWhole(const Array& a) {
 
 std::vector<Array> ArraysOf(KernelCall& call);
 CallUses FindUses(const KernelCalls& calls);
+// Whether the calls between two others only read some memory, as far as is known.
+bool IsUnchanged(const KernelCalls& calls, const CallUses& uses, const Storage& memory, size_t after, size_t before);
 
 }  // namespace chainerx

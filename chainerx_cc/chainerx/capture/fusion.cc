@@ -11,6 +11,7 @@
 
 #include "chainerx/capture/call_uses.h"
 #include "chainerx/capture/call_visitor.h"
+#include "chainerx/capture/late_gradients.h"
 #include "chainerx/capture/parameter_update.h"
 #include "chainerx/capture/product_sums.h"
 #include "chainerx/capture/tiled_call.h"
@@ -25,7 +26,8 @@ namespace {
 class Fusion {
 public:
     Fusion(Recording& recording, std::function<FusedMemory(const Storage&)> get_memory)
-        : device_{recording.device},
+        : recording_{recording},
+          device_{recording.device},
           calls_{recording.calls},
           segment_ends_{recording.segment_ends},
           get_memory_{std::move(get_memory)},
@@ -45,7 +47,8 @@ private:
     std::vector<Array> ArraysOf(size_t call) const { return chainerx::ArraysOf(*calls_[call]); }
     FusedMemory MemoryOf(const Array& a) const { return get_memory_(*a.body()->storage); }
     bool IsNew(const Array& a) const {
-        return MemoryOf(a) == FusedMemory::kScratch || MemoryOf(a) == FusedMemory::kResult;
+        FusedMemory memory = MemoryOf(a);
+        return memory == FusedMemory::kScratch || memory == FusedMemory::kResult || memory == FusedMemory::kGradient;
     }
     const Uses& UsesOf(const Array& a) const { return uses_.at(a.body()->storage.get()); }
     // Whether an array whose memory is all of `from` can lie in that of `to`, which the call `i` is the first to use,
@@ -59,6 +62,7 @@ private:
     // Null if the backend lacks the kernel.
     static std::unique_ptr<KernelCall> MakeSumCall(const KernelCall& add_at, const Array& out);
 
+    Recording& recording_;
     Device& device_;
     KernelCalls& calls_;
     std::vector<size_t>& segment_ends_;
@@ -68,6 +72,8 @@ private:
 
 void Fusion::Run() {
     LeaveOutCopies();
+    DelayGradients(recording_, get_memory_);
+    uses_ = FindUses(calls_);
     AddSumsDirectly();
     WriteInPlace();
     OverwriteScores();

@@ -50,8 +50,9 @@ private:
     void EndSegments();
     void PlaceInputs(const std::vector<Array>& inputs);
     void PlaceResults(const std::vector<Array>& results);
+    // Finds large gradients that end when the next run starts, and are nothing else.
+    void FindGradients();
     void FindBlocks();
-    std::vector<bool> FindGradients() const;
     void ShareMemory();
     void ReplaceArrays();
     void Replace(Array& array);
@@ -65,6 +66,7 @@ private:
     Recording& recording_;
     PlanParts parts_;
     std::unordered_map<const Storage*, Place> places_;                           // all but held ones
+    std::vector<bool> are_gradients_;                                            // outputs, see FindGradients
     std::vector<std::pair<size_t, size_t>> output_uses_;                         // the first and the last call
     std::unordered_multimap<const Storage*, std::pair<Array, Array>> replaced_;  // arrays as recorded, as in the plan
 };
@@ -76,6 +78,7 @@ std::shared_ptr<Plan> PlanBuilder::Build(const std::vector<Array>& inputs, const
     // Calls are fused when it is known which memory somebody sees, since fused calls leave out the rest.
     PlaceInputs(inputs);
     PlaceResults(results);
+    FindGradients();
     TakeCalls();
     EndSegments();
     FindBlocks();
@@ -93,7 +96,8 @@ void PlanBuilder::TakeCalls() {
     FuseCalls(recording_, [this](const Storage& storage) {
         auto it = places_.find(&storage);
         if (it == places_.end()) return recording_.IsStandIn(storage) ? FusedMemory::kScratch : FusedMemory::kHeld;
-        return it->second.memory == PlanMemory::kOutput ? FusedMemory::kResult : FusedMemory::kOther;
+        if (it->second.memory != PlanMemory::kOutput) return FusedMemory::kOther;
+        return are_gradients_[it->second.index] ? FusedMemory::kGradient : FusedMemory::kResult;
     });
     parts_.calls = std::move(recording_.calls);
 }
@@ -142,10 +146,9 @@ void PlanBuilder::PlaceResults(const std::vector<Array>& results) {
     parts_.output_bindings.resize(parts_.output_bytes.size());
 }
 
-// Of each output, whether it is a large gradient that ends when the next run starts, and nothing else.
-std::vector<bool> PlanBuilder::FindGradients() const {
-    std::vector<bool> are_gradients(parts_.output_bytes.size());
-    if (parts_.device->GetDefaultStream()->CanRecord()) return are_gradients;
+void PlanBuilder::FindGradients() {
+    are_gradients_.resize(parts_.output_bytes.size());
+    if (parts_.device->GetDefaultStream()->CanRecord()) return;
     std::unordered_set<const ArrayBody*> renewed;
     for (const Array& a : parts_.renewed) renewed.insert(a.body());
     std::vector<bool> ends(parts_.results.size());
@@ -154,20 +157,18 @@ std::vector<bool> PlanBuilder::FindGradients() const {
         if (!grad.result.has_value()) continue;
         (renewed.count(grad.target.body()) != 0 ? ends : stays)[*grad.result] = true;
     }
-    for (size_t i = 0; i < are_gradients.size(); ++i) are_gradients[i] = parts_.output_bytes[i] >= kSmallestGradient;
+    for (size_t i = 0; i < are_gradients_.size(); ++i) are_gradients_[i] = parts_.output_bytes[i] >= kSmallestGradient;
     for (size_t i = 0; i < parts_.results.size(); ++i) {
         const PlanResult& result = parts_.results[i];
-        if (result.memory == PlanMemory::kOutput && (stays[i] || !ends[i])) are_gradients[result.index] = false;
+        if (result.memory == PlanMemory::kOutput && (stays[i] || !ends[i])) are_gradients_[result.index] = false;
     }
-    return are_gradients;
 }
 
 void PlanBuilder::FindBlocks() {
-    std::vector<bool> are_gradients = FindGradients();
     parts_.output_blocks.resize(parts_.output_bytes.size());
     output_uses_.assign(parts_.output_bytes.size(), {kUnused, kUnused});
     for (size_t i = 0; i < parts_.calls.size(); ++i) {
-        CallVisitor visitor{[this, i, &are_gradients](const Array& a) {
+        CallVisitor visitor{[this, i](const Array& a) {
             const Storage* storage = a.body()->storage.get();
             Place place = PlaceOf(*storage);
             if (place.memory == PlanMemory::kScratch) {
@@ -176,7 +177,7 @@ void PlanBuilder::FindBlocks() {
                 auto& [first, last] = output_uses_[place.index];
                 if (last == kUnused) {
                     first = i;
-                    if (are_gradients[place.index]) {
+                    if (are_gradients_[place.index]) {
                         parts_.output_blocks[place.index] = parts_.blocks.size();
                         parts_.blocks.push_back(
                                 {i, parts_.calls.size() - 1, 0, static_cast<int64_t>(storage->bytes())});

@@ -10,7 +10,6 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/kernels.h"
 #include "chainerx/ops/linalg.h"
-#include "chainerx/ops/reduction.h"
 
 namespace chainerx {
 namespace {
@@ -19,14 +18,6 @@ namespace {
 constexpr int64_t kMaxInner = 32;
 // Smaller results stay in the cache anyway.
 constexpr int64_t kMinSize = 32768;
-
-// Whether a call only reads some memory, as far as is known.
-bool OnlyReads(KernelCall& call, const Storage* memory) {
-    auto is_in = [memory](const Array& a) { return a.body()->storage.get() == memory; };
-    if (const auto* elementwise = call.Find<ElementwiseCall>()) return !is_in(*elementwise->out);
-    bool is_known = call.slot() == kMatmulKernel || call.slot() == kCopyKernel || call.slot() == kSumKernel;
-    return is_known && !is_in(ArraysOf(call).back());  // the output comes last
-}
 
 class ProductSums {
 public:
@@ -94,15 +85,9 @@ private:
         }
         return std::all_of(products_.begin(), products_.end(), [&](size_t product) {
             std::vector<Array> arrays = ArraysOf(*calls_[product]);
-            return IsUnchanged(arrays[0], product, last) && IsUnchanged(arrays[1], product, last);
-        });
-    }
-
-    bool IsUnchanged(const Array& a, size_t from, size_t to) const {
-        const Storage* memory = a.body()->storage.get();
-        const std::vector<size_t>& uses = uses_.at(memory);
-        return std::all_of(uses.begin(), uses.end(), [&](size_t i) {
-            return i <= from || i > to || calls_[i] == nullptr || OnlyReads(*calls_[i], memory);
+            return std::all_of(arrays.begin(), arrays.begin() + 2, [&](const Array& a) {
+                return IsUnchanged(calls_, uses_, *a.body()->storage, product, last + 1);
+            });
         });
     }
 

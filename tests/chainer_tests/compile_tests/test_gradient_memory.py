@@ -10,6 +10,7 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import chainerx
+from chainer import optimizer_hooks
 
 pytestmark = pytest.mark.chainerx
 
@@ -27,12 +28,29 @@ class Model(chainer.Chain):
         return F.tanh(self.l2(F.tanh(self.l1(x))))
 
 
+class WideModel(chainer.Chain):
+    """Large activations and small weights first, then the other way round."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.conv1 = L.Convolution2D(3, 16, 3, pad=1)
+            self.norm = L.BatchNormalization(16)
+            self.conv2 = L.Convolution2D(16, 128, 3, stride=8)
+            self.conv3 = L.Convolution2D(128, 128, 3, pad=1)
+            self.fc = L.Linear(9 * 128, 20)
+
+    def forward(self, x):
+        h = F.relu(self.norm(self.conv1(x)))
+        return self.fc(F.relu(self.conv3(F.relu(self.conv2(h)))))
+
+
 class Program:
     """A step of training, and an inference by the same function."""
 
-    def __init__(self, compiled, **kwargs):
+    def __init__(self, compiled, model=Model, **kwargs):
         np.random.seed(0)
-        self.model = Model()
+        self.model = model()
         self.model.to_device('native:0')
         self.optimizer = chainer.optimizers.MomentumSGD(0.1).setup(self.model)
         self.run = chainer.compile(self.step, **kwargs) if compiled else self.step
@@ -90,6 +108,29 @@ def test_gradients_take_the_place_of_activations(programs):
         run(programs, data(seed=10 + i))
     assert programs[1].run.replays == replays + 5
     assert programs[1].run._plans.scratch.bytes == plan.scratch_bytes
+
+
+@pytest.mark.parametrize('hook', [None, optimizer_hooks.GradientClipping(0.1)], ids=str)
+def test_gradients_of_wide_layers_wait(hook):
+    """They need memory when that of large activations is free, and are read all the same."""
+    programs = Program(False, WideModel), Program(True, WideModel)
+    for program in programs:
+        if hook is not None:
+            program.optimizer.add_hook(hook)
+    for i in range(6):
+        run(programs, array(np.random.RandomState(i).rand(4, 3, 24, 24), 'f'))
+    assert programs[1].run.replays > 2
+    plan = plan_of(programs[1])
+    kernels = [line.split()[1] for line in plan.describe().splitlines()]
+    (backward,) = [i for i, name in enumerate(kernels) if name == 'batch_norm_grad']
+    model = programs[1].model
+    for W in model.conv3.W, model.fc.W:
+        (begin,) = [
+            b[0] for b in plan.blocks if b[1] == len(kernels) - 1 and b[3] == W.array.nbytes
+        ]
+        assert begin > backward
+    for eager, compiled in zip(*[program.model.params() for program in programs]):
+        assert bits(eager) == bits(compiled)
 
 
 @pytest.mark.parametrize('is_view', [False, True], ids=['array', 'numpy'])
