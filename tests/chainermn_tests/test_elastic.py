@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -16,6 +17,7 @@ import chainermn
 from chainermn import _hosts, _losses
 
 TOOL = Path(__file__).resolve().parents[2] / 'tools' / 'two_hosts.py'
+ON_HOST = shlex.join([sys.executable, str(TOOL)])
 LAUNCHER = sys.executable, '-m', 'chainermn.run'
 PROGRAM = """
     import os, sys
@@ -326,7 +328,7 @@ def test_shrink_on_two_hosts(tmp_path):
     """Only a network connects the namespaces, one of which is that of the launcher."""
     skip_without_two_hosts()
     output = check_two_hosts(
-        tmp_path, prefix=(sys.executable, TOOL), hosts=hosts(TOOL, 'left,right')
+        tmp_path, prefix=(sys.executable, TOOL), hosts=hosts(ON_HOST, 'left,right')
     )
     assert 'rank 1 on left was killed' in output and 'rank 2 on right was killed' in output
 
@@ -342,7 +344,7 @@ def test_cut_link(tmp_path):
     """The others go on without the ranks of a host, and end although ssh does not."""
     skip_without_two_hosts()
     code = 'number == 2 and os.system("ip link set eth0 down"); comm.allreduce_obj(1)'
-    ssh = f"""sh -c '{TOOL} "$@"; sleep 1000' sh"""
+    ssh = f"""sh -c '{ON_HOST} "$@"; sleep 1000' sh"""
     options = *hosts(ssh, 'left,right'), '--link-timeout', '2'
     output = run_small(tmp_path, 3, code, *options, prefix=(sys.executable, TOOL))
     assert 'rank 2 on right is lost' in output and '2 ranks go on' in output

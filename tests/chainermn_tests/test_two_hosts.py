@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from helpers import mpi
 
 TOOL = Path(__file__).resolve().parents[2] / 'tools' / 'two_hosts.py'
+OVER_TCP = '--transport', 'tcp', '--ssh', shlex.join([sys.executable, str(TOOL)])
 UNAVAILABLE = 77
 
 
@@ -197,7 +199,7 @@ def cut(pid):
     )
 
 
-@pytest.mark.parametrize('options', [(), ('--transport', 'tcp', '--ssh', TOOL)], ids=['mpi', 'tcp'])
+@pytest.mark.parametrize('options', [(), OVER_TCP], ids=['mpi', 'tcp'])
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_signal_ends_all(tmp_path, number, options):
     job, pids = start_endless(tmp_path, *options)
