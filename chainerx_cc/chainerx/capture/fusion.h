@@ -23,7 +23,7 @@ enum class FusedMemory : uint8_t {
 //   - a kernel writes directly to where its output would be copied,
 //   - an elementwise kernel writes over an operand that nothing reads afterwards, and the gradient of a softmax cross
 //     entropy over the scores,
-//   - products that make gradients wait until something reads them, if memory is free for others meanwhile,
+//   - gradients of weights of convolutions wait until something reads them, if memory is free for others meanwhile,
 //   - sums at indices that are added to an array go there, without an array of zeros,
 //   - the update of a large parameter stands between the casts of its gradient and of its float32 copy,
 //   - elementwise kernels, copies and such updates in a row run tile by tile, so that what they pass on stays in the

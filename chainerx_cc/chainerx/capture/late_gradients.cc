@@ -2,28 +2,20 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "chainerx/capture/call_uses.h"
-#include "chainerx/core/backend.h"
 #include "chainerx/ops/convolution.h"
-#include "chainerx/ops/linalg.h"
 
 namespace chainerx {
 namespace {
 
-// Whether a call makes its last array of the others, which it reads only.
-bool IsProduct(const std::unique_ptr<KernelCall>& call) {
-    return IsCallOf(call, kConvWeightKernel) || (IsCallOf(call, kMatmulKernel) && *call->Find<double>() == 0);
-}
-
 // The call before which the call `i` can run: the latest one, or itself.
 size_t FindPlace(const Recording& recording, const CallUses& uses, size_t i,
                  const std::function<FusedMemory(const Storage&)>& get_memory) {
-    if (!IsProduct(recording.calls[i])) return i;
+    if (!IsCallOf(recording.calls[i], kConvWeightKernel)) return i;
     std::vector<Array> arrays = ArraysOf(*recording.calls[i]);
     const Storage* gradient = arrays.back().body()->storage.get();
     const std::vector<size_t>& gradient_uses = uses.at(gradient);

@@ -8,7 +8,7 @@
 
 namespace chainerx {
 
-// Lets a product whose result is a gradient wait until something reads it, if its operands take less memory. Gradients
+// Lets a convolution's gradient of a weight wait until something reads it, if its operands take less memory. Gradients
 // of wide layers, made of few activations, then need memory when most activations are gone. At no call do arrays take
 // more memory than before; results stay the same to the last bit.
 void DelayGradients(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory);

@@ -25,7 +25,15 @@ protected:
         Array a = Arange(Scalar{start}, Scalar{start + static_cast<double>(rows * kUnits)}, Scalar{1}, Dtype::kFloat32);
         return Reshape(a * Scalar{1e-4}, {rows, kUnits});
     }
-    static Array Product(const Array& a, const Array& b) { return Dot(Transpose(a), b); }
+    // The gradient of the weight of a convolution without spatial dimensions.
+    static Array Product(const Array& a, const Array& b) {
+        WindowGeometry g;
+        g.batch = a.shape()[0];
+        g.in_channels = g.out_channels = kUnits;
+        Array w = Empty({kUnits, kUnits}, Dtype::kFloat32);
+        kConvWeightKernel(w.device(), g, a, b, w);
+        return w;
+    }
 
     // Repeats a recorded step as a plan on other rows, and compares with the step to the last bit.
     static std::shared_ptr<Plan> Repeat(const Step& step, int64_t rows, bool is_renewed = true) {
@@ -62,7 +70,7 @@ protected:
         Place place{0, -1};
         std::string line;
         while (std::getline(lines, line)) {
-            bool is_after = place.after >= 0 || line.find(" matmul ") != std::string::npos;
+            bool is_after = place.after >= 0 || line.find(" conv_weight ") != std::string::npos;
             ++(is_after ? place.after : place.before);
         }
         return place;
