@@ -8,9 +8,9 @@
 
 namespace chainerx {
 
-// Lets a convolution's gradient of a weight wait until something reads it, if its operands take less memory. Gradients
-// of wide layers, made of few activations, then need memory when most activations are gone. At no call do arrays take
-// more memory than before; results stay the same to the last bit.
+// Lets a convolution's gradient of a weight wait until something reads it, if operands that must live longer for that
+// take less memory than the gradient. Gradients of wide layers, made of few activations, then need memory when most
+// activations are gone. Results stay the same to the last bit.
 void DelayGradients(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory);
 
 }  // namespace chainerx
