@@ -148,6 +148,8 @@ Array BackwardContext::RetainedOutput(const Saved& saved, size_t output) const {
     return op_.Reconnect(a, output);
 }
 
+OpNode::~OpNode() = default;
+
 void OpNode::Destroy(OpNode* node) noexcept {
     // The first call on a thread processes a list; nested calls only add to it.
     static thread_local OpNode* t_dead = nullptr;

@@ -173,7 +173,7 @@ private:
 class OpNode : public RefCounted, public internal::Pooled {
 public:
     OpNode(const char* name, GraphMask mask) : name_{name}, mask_{mask} {}
-    virtual ~OpNode() = default;
+    virtual ~OpNode();
 
     // Destroys a node without recursion, however long the chain behind it is.
     static void Destroy(OpNode* node) noexcept;

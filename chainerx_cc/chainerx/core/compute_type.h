@@ -17,4 +17,14 @@ struct ComputeType {
     using type = std::conditional_t<kIsHalf<T>, float, T>;
 };
 
+// Of an integer type, the one of its width without a sign. Loops that give the same bits for both need only that one.
+template <class T, bool = std::is_integral_v<T> && !std::is_same_v<T, bool>>
+struct Unsigned {
+    using type = T;
+};
+template <class T>
+struct Unsigned<T, true> {
+    using type = std::make_unsigned_t<T>;
+};
+
 }  // namespace chainerx

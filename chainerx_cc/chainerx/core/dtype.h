@@ -28,15 +28,17 @@ struct DtypeOf;
     X(Bfloat16, kBfloat16, kFloat, "bfloat16", 'E') \
     X(float, kFloat32, kFloat, "float32", 'f')      \
     X(double, kFloat64, kFloat, "float64", 'd')
-#define CHAINERX_NUMERIC_DTYPES(X)             \
-    X(int8_t, kInt8, kInt, "int8", 'b')        \
-    X(int16_t, kInt16, kInt, "int16", 'h')     \
-    X(int32_t, kInt32, kInt, "int32", 'i')     \
-    X(int64_t, kInt64, kInt, "int64", 'l')     \
+#define CHAINERX_UINT_DTYPES(X)                \
     X(uint8_t, kUInt8, kUInt, "uint8", 'B')    \
     X(uint16_t, kUInt16, kUInt, "uint16", 'H') \
     X(uint32_t, kUInt32, kUInt, "uint32", 'I') \
-    X(uint64_t, kUInt64, kUInt, "uint64", 'L') \
+    X(uint64_t, kUInt64, kUInt, "uint64", 'L')
+#define CHAINERX_NUMERIC_DTYPES(X)         \
+    X(int8_t, kInt8, kInt, "int8", 'b')    \
+    X(int16_t, kInt16, kInt, "int16", 'h') \
+    X(int32_t, kInt32, kInt, "int32", 'i') \
+    X(int64_t, kInt64, kInt, "int64", 'l') \
+    CHAINERX_UINT_DTYPES(X)                \
     CHAINERX_FLOAT_DTYPES(X)
 #define CHAINERX_DTYPES(X)             \
     X(bool, kBool, kBool, "bool", '?') \

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
-#include <sstream>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 
@@ -11,12 +11,30 @@ namespace chainerx {
 
 namespace internal {
 
+// A value of a message, which streams take. Without its type, so that code for messages is compiled once, and not for
+// each combination of types.
+class MessagePart {
+public:
+    MessagePart(const char* text) : value_{text}, write_{&WriteText} {}  // NOLINT(runtime/explicit)
+    template <class T>
+    MessagePart(const T& value)  // NOLINT(runtime/explicit)
+        : value_{&value}, write_{[](std::ostream& os, const void* v) { os << *static_cast<const T*>(v); }} {}
+
+    void Write(std::ostream& os) const { write_(os, value_); }
+
+private:
+    static void WriteText(std::ostream& os, const void* text);
+
+    const void* value_;
+    void (*write_)(std::ostream&, const void*);
+};
+
+std::string ConcatParts(const MessagePart* parts, size_t n);
+
 template <class... Args>
 std::string Concat(const Args&... args) {
-    std::ostringstream os;
-    os << std::boolalpha;
-    (os << ... << args);
-    return os.str();
+    const MessagePart parts[] = {args...};
+    return ConcatParts(parts, sizeof...(Args));
 }
 
 }  // namespace internal

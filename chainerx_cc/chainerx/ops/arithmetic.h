@@ -15,6 +15,7 @@ or.
 >>> chainerx.add(chainerx.array([1., 2., 3.]), chainerx.array([10., 20., 30.]))
 array([11., 22., 33.], shape=(3,), dtype=float64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     static constexpr const ElementwiseKernel* kSharedKernel = &kAddKernel;
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
@@ -30,6 +31,7 @@ struct Subtract : Arithmetic<Subtract, 2, kComplexSet> {
 >>> chainerx.subtract(chainerx.array([1., 2., 3.]), 0.5)
 array([0.5, 1.5, 2.5], shape=(3,), dtype=float64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a - b);
@@ -45,6 +47,7 @@ logical and.
 >>> chainerx.multiply(chainerx.array([1., 2., 3.]), chainerx.array([2., 2., 0.]))
 array([2., 4., 0.], shape=(3,), dtype=float64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     static constexpr const ElementwiseKernel* kSharedKernel = &kMultiplyKernel;
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
@@ -163,6 +166,7 @@ struct Negative : Arithmetic<Negative, 1, kComplexSet> {
 >>> chainerx.negative(chainerx.array([1., -2.]))
 array([-1.,  2.], shape=(2,), dtype=float64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         return static_cast<T>(-x);
@@ -227,6 +231,7 @@ array([0., 2., 0.], shape=(3,), dtype=float64, device='native:0')
 >>> i
 array([0, 2], shape=(2,), dtype=int64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(bool c, T a, T b) const {
         // By bits: as a conditional expression it becomes a branch.

@@ -12,6 +12,7 @@ struct Equal : Comparison<Equal, kComplexSet> {
 >>> chainerx.equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
 array([ True, False,  True], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a == b;
@@ -24,6 +25,7 @@ struct NotEqual : Comparison<NotEqual, kComplexSet> {
 >>> chainerx.not_equal(chainerx.array([1, 2, 3]), chainerx.array([1, 0, 3]))
 array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return a != b;
@@ -84,6 +86,7 @@ struct LogicalAnd : Predicate<LogicalAnd, 2> {
 >>> chainerx.logical_and(chainerx.array([0, 1, 2]), chainerx.array([1, 0, 3]))
 array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) & (b != T{});
@@ -96,6 +99,7 @@ struct LogicalOr : Predicate<LogicalOr, 2> {
 >>> chainerx.logical_or(chainerx.array([0, 1, 0]), chainerx.array([0, 0, 3]))
 array([False,  True,  True], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) | (b != T{});
@@ -109,6 +113,7 @@ true.
 >>> chainerx.logical_xor(chainerx.array([0, 1, 2]), chainerx.array([1, 0, 3]))
 array([ True,  True, False], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T a, T b) const {
         return (a != T{}) != (b != T{});
@@ -121,6 +126,7 @@ struct LogicalNot : Predicate<LogicalNot, 1, kComplexSet> {
 >>> chainerx.logical_not(chainerx.array([0, 1, 2]))
 array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         return x == T{};
@@ -133,6 +139,7 @@ struct IsNan : Predicate<IsNan, 1, kComplexSet> {
 >>> chainerx.isnan(chainerx.array([1., chainerx.nan, chainerx.inf]))
 array([False,  True, False], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         return x != x;
@@ -145,6 +152,7 @@ struct IsInf : Predicate<IsInf, 1, kComplexSet> {
 >>> chainerx.isinf(chainerx.array([1., chainerx.nan, chainerx.inf]))
 array([False, False,  True], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -163,6 +171,7 @@ struct IsFinite : Predicate<IsFinite, 1, kComplexSet> {
 >>> chainerx.isfinite(chainerx.array([1., chainerx.nan, chainerx.inf]))
 array([ True, False, False], shape=(3,), dtype=bool, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE bool Forward(T x) const {
         if constexpr (std::is_floating_point_v<T>) {
@@ -181,6 +190,7 @@ struct BitwiseAnd : Bitwise<BitwiseAnd, 2> {
 >>> chainerx.bitwise_and(chainerx.array([6, 5]), 3)
 array([2, 1], shape=(2,), dtype=int64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a & b);
@@ -193,6 +203,7 @@ struct BitwiseOr : Bitwise<BitwiseOr, 2> {
 >>> chainerx.bitwise_or(chainerx.array([6, 5]), 3)
 array([7, 7], shape=(2,), dtype=int64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a | b);
@@ -205,6 +216,7 @@ struct BitwiseXor : Bitwise<BitwiseXor, 2> {
 >>> chainerx.bitwise_xor(chainerx.array([6, 5]), 3)
 array([5, 6], shape=(2,), dtype=int64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T a, T b) const {
         return static_cast<T>(a ^ b);
@@ -217,6 +229,7 @@ struct Invert : Bitwise<Invert, 1> {
 >>> chainerx.invert(chainerx.array([0, 5]))
 array([-1, -6], shape=(2,), dtype=int64, device='native:0')
 )")
+    CHAINERX_SIGNLESS
     template <class T>
     CHAINERX_HOST_DEVICE T Forward(T x) const {
         if constexpr (std::is_same_v<T, bool>) {

@@ -26,26 +26,49 @@ struct TagTraits<Out> {
 template <class Op>
 inline constexpr bool kHasGrad = GradOf<Op, 0>::kExists || GradOf<Op, 1>::kExists || GradOf<Op, 2>::kExists;
 
+// What the nodes of all ops with N inputs have in common.
+template <int N>
+class ElementwiseNodeOf : public OpNode {
+public:
+    using OpNode::OpNode;
+    ~ElementwiseNodeOf() override;
+
+    void ReleaseSaved() noexcept override;
+
+protected:
+    void AddOperands(const Operand (&inputs)[N], GraphMask mask);  // without gradients for numbers
+    // Keeps an input or the output, unless it is kept already. Numbers become arrays.
+    void KeepInput(int i, const Operand& x, const Array& out);
+    void KeepOutput(const Array& out);
+    const Array& GetInput(int i) const { return in_[i].Get(); }
+    Array GetOutput(BackwardContext& ctx) const { return ctx.RetainedOutput(out_, 0); }
+    // Passes on the gradient for an input, summed up where the input was broadcast.
+    void SetGrad(BackwardContext& ctx, int i, Array g) const;
+
+private:
+    Saved in_[N];
+    Saved out_;
+};
+extern template class ElementwiseNodeOf<1>;
+extern template class ElementwiseNodeOf<2>;
+extern template class ElementwiseNodeOf<3>;
+
 // Passes gradients on by the functions of the op, gy f'(x). Of complex numbers, where f is holomorphic, the gradient is
 // gy conj(f'(x)), see complex.h: the conjugate of what the function makes of conj(gy). Functions that read nothing but
 // gy multiply it by a real number.
 template <class Op>
-class ElementwiseNode final : public OpNode {
+class ElementwiseNode final : public ElementwiseNodeOf<Op::kArity> {
+    using Base = ElementwiseNodeOf<Op::kArity>;
+
 public:
-    ElementwiseNode(const Op& op, GraphMask mask) : OpNode{Op::kName, mask}, op_{op} {}
+    ElementwiseNode(const Op& op, GraphMask mask) : Base{Op::kName, mask}, op_{op} {}
 
     void Record(const Operand (&inputs)[Op::kArity], const Array& out, GraphMask mask) {
-        for (const Operand& x : inputs) {
-            if (x.is_array()) {
-                AddInput(x.array(), mask);
-            } else {
-                AddNoInput();
-            }
-        }
+        Base::AddOperands(inputs, mask);
         KeepFor<0>(inputs, out);
         if constexpr (Op::kArity > 1) KeepFor<1>(inputs, out);
         if constexpr (Op::kArity > 2) KeepFor<2>(inputs, out);
-        AddOutput(out);
+        Base::AddOutput(out);
     }
 
     void Backward(BackwardContext& ctx) override {
@@ -54,16 +77,11 @@ public:
         if constexpr (Op::kArity > 2) Compute<2>(ctx);
     }
 
-    void ReleaseSaved() noexcept override {
-        for (Saved& s : in_) s = Saved{};
-        out_ = Saved{};
-    }
-
 private:
     template <int I>
     void KeepFor(const Operand (&inputs)[Op::kArity], const Array& out) {
         if constexpr (GradOf<Op, I>::kExists) {
-            if (edges()[I].mask != 0) Keep(GradOf<Op, I>::kFunction, inputs, out);
+            if (Base::edges()[I].mask != 0) Keep(GradOf<Op, I>::kFunction, inputs, out);
         }
     }
 
@@ -76,22 +94,16 @@ private:
     void KeepOne(const Operand (&inputs)[Op::kArity], const Array& out) {
         constexpr int i = TagTraits<Tag>::kInput;
         if constexpr (i < 0) {
-            if (!out_) out_ = Saved{out.AsDetached()};
+            Base::KeepOutput(out);
         } else {
-            if (in_[i]) return;
-            const Operand& x = inputs[i];
-            in_[i] = Saved{x.is_array() ? x.array() : FilledArray({}, x.scalar(), out.dtype(), out.device())};
+            Base::KeepInput(i, inputs[i], out);
         }
     }
 
     template <int I>
     void Compute(BackwardContext& ctx) {
         if constexpr (GradOf<Op, I>::kExists) {
-            if (ctx.IsWanted(I)) {
-                Array g = Invoke(GradOf<Op, I>::kFunction, ctx);
-                const Shape& shape = edges()[I].node->shape();
-                ctx.SetGrad(I, CHAINERX_LIKELY(g.shape() == shape) ? std::move(g) : SumTo(g, shape));
-            }
+            if (ctx.IsWanted(I)) Base::SetGrad(ctx, I, Invoke(GradOf<Op, I>::kFunction, ctx));
         }
     }
 
@@ -109,15 +121,13 @@ private:
     Tag Provide(BackwardContext& ctx) {
         constexpr int i = TagTraits<Tag>::kInput;
         if constexpr (i < 0) {
-            return Tag{ctx.RetainedOutput(out_, 0)};
+            return Tag{Base::GetOutput(ctx)};
         } else {
-            return Tag{in_[i].Get()};
+            return Tag{Base::GetInput(i)};
         }
     }
 
     Op op_;
-    Saved in_[Op::kArity];
-    Saved out_;
 };
 
 template <class Op>

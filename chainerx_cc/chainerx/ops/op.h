@@ -16,6 +16,9 @@
 // Makes the op a method of ndarray as well.
 #define CHAINERX_METHOD static constexpr bool kIsMethod = true;
 
+// Says that the op has the same bits for integers with a sign and without, which then share loops.
+#define CHAINERX_SIGNLESS static constexpr bool kIsSignless = true;
+
 #include <utility>
 
 namespace chainerx {
@@ -23,6 +26,7 @@ namespace ops {
 
 struct OpBase {
     static constexpr bool kIsMethod = false;
+    static constexpr bool kIsSignless = false;
 };
 
 }  // namespace ops

@@ -12,7 +12,8 @@
 
 namespace chainerx {
 
-// A reduction: Map turns an element into an accumulator, Combine joins two.
+// A reduction: Map turns an element into an accumulator, Combine joins two. Those other than extremes have the same
+// bits for integers with a sign and without.
 template <class C>
 struct SumOp {
     using Acc = C;

@@ -24,8 +24,7 @@ void ArgReduce(const Array& a, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(a.dtype(), [&](auto tag) {
-        using E = typename decltype(tag)::type;
-        using T = std::conditional_t<std::is_same_v<E, bool>, uint8_t, E>;
+        using T = typename ReduceElement<Op, typename decltype(tag)::type>::type;
         const T* in = l.in.template data<T>();
         auto* result = out.data<int64_t>();
         BlockingScope blocking{l.in.GetTotalSize() > kGrain};

@@ -37,12 +37,26 @@ struct CopyRow {
     }
 };
 
+// Between integers, signs matter only where some are widened, and then those of the source.
+template <class From, class To>
+constexpr RowFunction CopyRowOf() {
+    using UnsignedFrom = typename Unsigned<From>::type;
+    using UnsignedTo = typename Unsigned<To>::type;
+    if constexpr (!std::is_integral_v<From> || !std::is_integral_v<To>) {
+        return &CopyRow<From, To>::Run;
+    } else if constexpr (sizeof(To) > sizeof(From)) {
+        return &CopyRow<From, UnsignedTo>::Run;
+    } else {
+        return &CopyRow<UnsignedFrom, UnsignedTo>::Run;
+    }
+}
+
 }  // namespace
 
 template <class From>
 void GetCopyRows(RowTable* rows) {
     *rows = {
-#define CHAINERX_X(type, name, kind, str, ch) &CopyRow<From, type>::Run,
+#define CHAINERX_X(type, name, kind, str, ch) CopyRowOf<From, type>(),
             CHAINERX_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
     };

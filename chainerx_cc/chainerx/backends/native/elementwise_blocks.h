@@ -16,46 +16,52 @@ namespace chainerx::native::CHAINERX_ISA {
 // Elements of a block in which operands are brought into the form that the loops take.
 constexpr int64_t kElementwiseBlock = 1024;
 
-// What the loops of an op take depends on nothing but this, so ops have it in common. Inputs have the type T, but the
-// condition of a selection is bool.
-template <class T, int kArity, bool kBoolOut, bool kIsSelect>
-struct ElementwiseOperands {
-    using C = typename ComputeType<T>::type;
+// Whether there is a loop for operands some of which are numbers.
+CHAINERX_INLINE bool IsElementwiseLoop(int arity, const bool* fixed) {
+    if (arity == 1) return !fixed[0];
+    if (arity == 2) return !(fixed[0] && fixed[1]);
+    return !fixed[0] && (fixed[2] || !fixed[1]);
+}
+
+// What blocks are copied as: half precision is widened, others are only bits of some width.
+template <class T>
+struct BlockElement {
+    using Wide = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    using Narrow = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
+    using type = std::conditional_t<kIsHalf<T>, T, std::conditional_t<sizeof(T) >= 4, Wide, Narrow>>;
+};
+
+// Runs ops block by block. All ops with inputs of BlockElement T, and results of T or bool, have it in common.
+template <class T, bool kBoolOut>
+struct ElementwiseBlocks {
+    using C = std::conditional_t<kIsHalf<T>, float, T>;
     using R = std::conditional_t<kBoolOut, bool, T>;   // in memory
     using RC = std::conditional_t<kBoolOut, bool, C>;  // of the loops
 
-    // Whether there is a loop for operands with these strides, contiguous or one number.
-    CHAINERX_INLINE static bool IsDirect(const int64_t* strides, bool* fixed) {
-        bool direct = strides[0] == sizeof(R);
-        for (int i = 0; i < kArity; ++i) {
-            fixed[i] = strides[i + 1] == 0;
-            direct = direct && (fixed[i] || strides[i + 1] == Size<T>(i));
-        }
-        return direct && IsLoop(fixed);
-    }
-
-    // Any strides, and half precision. `row`: the op's row function for the dtype of C, called for each block.
-    __attribute__((noinline)) static void RunBlocks(RowFunction row, const void* op, int64_t n, char* const* data,
-                                                    const int64_t* strides) {
-        C buffers[kArity + 1][kElementwiseBlock];
+    // `row`: the op's row function for elements as wide as C, called for each block. The first input of a selection is
+    // bool.
+    __attribute__((noinline)) static void Run(RowFunction row, const void* op, int arity, bool is_select, int64_t n,
+                                              char* const* data, const int64_t* strides) {
+        C buffers[4][kElementwiseBlock];
         bool fixed[3];
-        for (int k = 0; k < kArity; ++k) fixed[k] = strides[k + 1] == 0;
-        if (!IsLoop(fixed)) fixed[0] = fixed[1] = false;
+        for (int k = 0; k < arity; ++k) fixed[k] = strides[k + 1] == 0;
+        if (!IsElementwiseLoop(arity, fixed)) fixed[0] = fixed[1] = false;
         int64_t steps[4] = {sizeof(RC)};
-        for (int k = 0; k < kArity; ++k) steps[k + 1] = fixed[k] ? 0 : Size<C>(k);
+        for (int k = 0; k < arity; ++k) {
+            int64_t size = is_select && k == 0 ? sizeof(bool) : sizeof(C);
+            steps[k + 1] = fixed[k] ? 0 : size;
+        }
         for (int64_t i = 0; i < n; i += kElementwiseBlock) {
             int64_t count = n - i < kElementwiseBlock ? n - i : kElementwiseBlock;
             char* p[4];
             bool buffered = (kIsHalf<T> && !kBoolOut) || strides[0] != sizeof(R);
             char* out = data[0] + i * strides[0];
-            p[0] = buffered ? reinterpret_cast<char*>(buffers[kArity]) : out;
-            for (int k = 0; k < kArity; ++k) {
+            p[0] = buffered ? reinterpret_cast<char*>(buffers[3]) : out;
+            for (int k = 0; k < arity; ++k) {
                 int64_t stride = strides[k + 1];
                 char* in = data[k + 1] + i * stride;
-                char* buffer = reinterpret_cast<char*>(buffers[k]);
-                if (kIsSelect && k == 0) {
-                    p[1] = fixed[0] || stride == 1 ? in : buffer;
-                    if (p[1] == buffer) Gather(count, in, stride, reinterpret_cast<bool*>(buffer));
+                if (is_select && k == 0) {
+                    p[1] = BringCondition(fixed[0] ? 1 : count, in, stride, reinterpret_cast<bool*>(buffers[0]));
                 } else {
                     p[k + 1] = Bring(fixed[k] ? 1 : count, in, stride, buffers[k]);
                 }
@@ -66,22 +72,6 @@ struct ElementwiseOperands {
     }
 
 private:
-    template <class E>
-    static constexpr int64_t Size(int i) {
-        return kIsSelect && i == 0 ? sizeof(bool) : sizeof(E);
-    }
-
-    // Whether there is a loop for these operands being numbers.
-    CHAINERX_INLINE static bool IsLoop(const bool* fixed) {
-        if constexpr (kArity == 1) {
-            return !fixed[0];
-        } else if constexpr (kArity == 2) {
-            return !(fixed[0] && fixed[1]);
-        } else {
-            return !fixed[0] && (fixed[2] || !fixed[1]);
-        }
-    }
-
     // Elements as the loops take them.
     CHAINERX_INLINE static char* Bring(int64_t n, char* in, int64_t stride, C* buffer) {
         if constexpr (kIsHalf<T>) {
@@ -96,6 +86,11 @@ private:
             if (n == 1 || stride == sizeof(T)) return in;
             Gather(n, in, stride, buffer);
         }
+        return reinterpret_cast<char*>(buffer);
+    }
+    CHAINERX_INLINE static char* BringCondition(int64_t n, char* in, int64_t stride, bool* buffer) {
+        if (n == 1 || stride == sizeof(bool)) return in;
+        Gather(n, in, stride, buffer);
         return reinterpret_cast<char*>(buffer);
     }
 

@@ -50,9 +50,8 @@ struct HasSpecialNumbers<Op, std::void_t<typename Op::SpecialNumbers>> : std::tr
 // brought into that form block by block.
 template <class Op, class T>
 struct ElementwiseRow {
-    using Operands = ElementwiseOperands<T, Op::kArity, Op::kBoolOut, Op::kIsSelect>;
-    using C = typename Operands::C;
-    using RC = typename Operands::RC;
+    using C = typename ComputeType<T>::type;
+    using RC = std::conditional_t<Op::kBoolOut, bool, C>;
     template <int I>
     using Input = std::conditional_t<Op::kIsSelect && I == 0, bool, C>;
 
@@ -60,14 +59,26 @@ struct ElementwiseRow {
     static void Run(const void* op_, int64_t n, char* const* data, const int64_t* strides) {
         if constexpr (!kIsHalf<T>) {
             bool fixed[3];
-            if (CHAINERX_LIKELY(Operands::IsDirect(strides, fixed))) {
+            if (CHAINERX_LIKELY(IsDirect(strides, fixed))) {
                 return Loop(*static_cast<const Op*>(op_), n, data, fixed);
             }
         }
-        Operands::RunBlocks(&ElementwiseRow<Op, C>::Run, op_, n, data, strides);
+        using Blocks = ElementwiseBlocks<typename BlockElement<T>::type, Op::kBoolOut>;
+        Blocks::Run(&ElementwiseRow<Op, C>::Run, op_, Op::kArity, Op::kIsSelect, n, data, strides);
     }
 
 private:
+    // Whether there is a loop for operands with these strides, contiguous or one number.
+    CHAINERX_INLINE static bool IsDirect(const int64_t* strides, bool* fixed) {
+        bool direct = strides[0] == sizeof(RC);
+        for (int i = 0; i < Op::kArity; ++i) {
+            int64_t size = Op::kIsSelect && i == 0 ? sizeof(bool) : sizeof(T);
+            fixed[i] = strides[i + 1] == 0;
+            direct = direct && (fixed[i] || strides[i + 1] == size);
+        }
+        return direct && IsElementwiseLoop(Op::kArity, fixed);
+    }
+
     static constexpr bool kHasLoop = LoopOf<Op>::kExists && std::is_floating_point_v<C>;
 
     CHAINERX_INLINE static void Loop(const Op& op, int64_t n, char* const* data, const bool* fixed) {
@@ -132,7 +143,8 @@ private:
 template <class Op, class T>
 constexpr RowFunction RowOf() {
     if constexpr (Contains(Op::kDtypes, DtypeOf<T>::value)) {
-        return &ElementwiseRow<Op, T>::Run;
+        using Element = std::conditional_t<Op::kIsSignless, typename Unsigned<T>::type, T>;
+        return &ElementwiseRow<Op, Element>::Run;
     } else {
         return nullptr;
     }

@@ -134,12 +134,11 @@ void ReduceSame(const Array& a, const Axes& axes, const Array& out) {
     if (ReduceInTwoSteps(a, axes, out, &ReduceSame<Op, Join>, &ReduceSame<Join>)) return;
     ReduceLayout l = MakeReduceLayout(a, axes);
     VisitDtype(out.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        if constexpr (!std::is_same_v<T, bool>) {
-            ReduceTyped<Op, T, T>(l, out);
+        using T = typename ReduceElement<Op, typename decltype(tag)::type>::type;
+        if constexpr (std::is_integral_v<T>) {
+            ReduceTyped<Join, T, T>(l, out);  // which differs from Op for NaN only
         } else {
-            // Extremes of booleans.
-            ReduceTyped<Op, uint8_t, uint8_t>(l, out);
+            ReduceTyped<Op, T, T>(l, out);
         }
     });
 }
@@ -150,7 +149,9 @@ void ReduceBool(const Array& a, const Axes& axes, const Array& out) {
     if (IsComplex(a.dtype())) return ReduceBool<Op>(Input(a, Dtype::kBool), axes, out);
     if (ReduceInTwoSteps(a, axes, out, &ReduceBool<Op>, &ReduceBool<Op>)) return;
     ReduceLayout l = MakeReduceLayout(a, axes);
-    VisitDtype(a.dtype(), [&](auto tag) { ReduceTyped<Op, typename decltype(tag)::type, bool>(l, out); });
+    VisitDtype(a.dtype(), [&](auto tag) {
+        ReduceTyped<Op, typename ReduceElement<Op, typename decltype(tag)::type>::type, bool>(l, out);
+    });
 }
 
 void LogSumExp(const Array& a, const Axes& axes, const Array& out) {

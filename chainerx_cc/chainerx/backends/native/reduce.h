@@ -3,6 +3,7 @@
 // Loops of reductions and of searches for extremes.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/backends/native/kernels/isa.h"
 #include "chainerx/core/compute_type.h"
@@ -15,6 +16,13 @@ constexpr int64_t kGrain = 32768;
 
 // Columns reduced together: their accumulators stay in the cache.
 constexpr int64_t kWidth = 512;
+
+// The elements whose loops a reduction has for those of type T. Booleans are read as integers.
+template <template <class> class Op, class T>
+struct ReduceElement {
+    using Number = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    using type = std::conditional_t<IsExtreme<Op<float>>::value, Number, typename Unsigned<Number>::type>;
+};
 
 // The loops. `T`: a Reduction.
 //

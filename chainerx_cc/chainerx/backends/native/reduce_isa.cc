@@ -96,24 +96,25 @@ void LogSumExpRows(int64_t rows, int64_t n, const T* p, T* out) {
     template void ReduceRows<Reduction<Op, E>>(int64_t, int64_t, const E*, Reduction<Op, E>::Acc*); \
     template void ReduceColumns<Reduction<Op, E>>(int64_t, int64_t, const E*, int64_t, Reduction<Op, E>::Acc*);
 
-// Booleans use the sums, products and extremes of uint8.
-#define CHAINERX_INSTANTIATE_NUMERIC(E) \
-    CHAINERX_INSTANTIATE(SumOp, E)      \
-    CHAINERX_INSTANTIATE(NansumOp, E)   \
-    CHAINERX_INSTANTIATE(ProdOp, E)     \
-    CHAINERX_INSTANTIATE(MaxOp, E)      \
-    CHAINERX_INSTANTIATE(MinOp, E)
-#define CHAINERX_X(type, name, kind, str, ch) CHAINERX_INSTANTIATE_NUMERIC(type)
+// For the types that ReduceElement gives
+#define CHAINERX_X(type, name, kind, str, ch) \
+    CHAINERX_INSTANTIATE(SumOp, type)         \
+    CHAINERX_INSTANTIATE(ProdOp, type)        \
+    CHAINERX_INSTANTIATE(AllOp, type)         \
+    CHAINERX_INSTANTIATE(AnyOp, type)
+CHAINERX_UINT_DTYPES(CHAINERX_X)
+CHAINERX_FLOAT_DTYPES(CHAINERX_X)
+#undef CHAINERX_X
+
+#define CHAINERX_X(type, name, kind, str, ch) \
+    CHAINERX_INSTANTIATE(MaxOp, type)         \
+    CHAINERX_INSTANTIATE(MinOp, type)
 CHAINERX_NUMERIC_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
 
 #define CHAINERX_X(type, name, kind, str, ch) \
-    CHAINERX_INSTANTIATE(AllOp, type)         \
-    CHAINERX_INSTANTIATE(AnyOp, type)
-CHAINERX_DTYPES(CHAINERX_X)
-#undef CHAINERX_X
-
-#define CHAINERX_X(type, name, kind, str, ch) template void LogSumExpRows<type>(int64_t, int64_t, const type*, type*);
+    CHAINERX_INSTANTIATE(NansumOp, type)      \
+    template void LogSumExpRows<type>(int64_t, int64_t, const type*, type*);
 CHAINERX_FLOAT_DTYPES(CHAINERX_X)
 #undef CHAINERX_X
 

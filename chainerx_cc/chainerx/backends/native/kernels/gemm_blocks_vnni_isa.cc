@@ -406,8 +406,10 @@ template <class T>
 void MultiplyWith(const BlockFactor& b, const BlockProduct& p) {
 #if defined(__AVX512VNNI__)
     if (p.rounds_a) return MultiplyIntegers<T>(b, p);
-#endif
+    v4::MultiplyBlocks<float>(b, p);  // with the same instructions
+#else
     MultiplyFloats<T>(b, p);
+#endif
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace chainerx::native {
 
-// The layout of the gates of a cell: gate g of unit u in row b is at b * row + gate[g] + u * unit. Covers gates that
-// are interleaved (unit = 4, gate = 0, 1, 2, 3) and gates in blocks (unit = 1, gate = 0, units, ...).
+// The layout of the gates of a cell: gate g of unit u in row b is at b * row + gate[g] + u * unit. Gates are in blocks
+// (unit = 1, gate = 0, units, ...); those of an LSTM cell may be interleaved (unit = 4, gate = 0, 1, 2, 3).
 struct GateLayout {
     int64_t row;
     int64_t unit;

@@ -5,18 +5,24 @@
 namespace chainerx::native::CHAINERX_ISA {
 namespace {
 
-// body(row, unit stride) over the rows, in parallel; the common strides are constants to the compiler.
+// body(row) over the rows, in parallel
 template <class F>
-void ForRows(int64_t batch, int64_t units, int64_t unit_stride, const F& body) {
+void ForRows(int64_t batch, int64_t units, const F& body) {
     ParallelFor(batch, 1 + 2048 / (units + 1), [&](int64_t begin, int64_t end) {
         for (int64_t b = begin; b < end; ++b) {
-            if (unit_stride == 1) {
-                body(b, 1);
-            } else if (unit_stride == 4) {
-                body(b, 4);
-            } else {
-                body(b, unit_stride);
-            }
+            body(b);
+        }
+    });
+}
+
+// body(row, unit stride) of an LSTM cell, whose strides are constants to the compiler.
+template <class F>
+void ForLstmRows(int64_t batch, int64_t units, const GateLayout& layout, const F& body) {
+    ForRows(batch, units, [&](int64_t b) {
+        if (layout.unit == 1) {
+            body(b, 1);
+        } else {
+            body(b, 4);
         }
     });
 }
@@ -25,8 +31,8 @@ void ForRows(int64_t batch, int64_t units, int64_t unit_stride, const F& body) {
 
 template <class T>
 void LstmForward(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, T* c, T* h) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
+    ForLstmRows(
+            batch, units, layout, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
                 const T* xa = x + b * layout.row + layout.gate[0];
                 const T* xi = x + b * layout.row + layout.gate[1];
                 const T* xf = x + b * layout.row + layout.gate[2];
@@ -50,8 +56,8 @@ void LstmForward(int64_t batch, int64_t units, const GateLayout& layout, const T
 template <class T>
 void LstmBackward(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* c_prev, const T* c,
                   const T* gc, const T* gh, T* gx, T* gc_prev) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
+    ForLstmRows(
+            batch, units, layout, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
                 const T* xb = x + b * layout.row;
                 T* gb = gx + b * layout.row;
                 const int64_t* gate = layout.gate;
@@ -83,85 +89,81 @@ void LstmBackward(int64_t batch, int64_t units, const GateLayout& layout, const 
 
 template <class T>
 void GruForward(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev, T* h) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
-                const T* xb = x + b * layout.row;
-                const T* sb = s + b * layout.row;
-                const int64_t* gate = layout.gate;
-                const T* previous = h_prev + b * units;
-                T* out = h + b * units;
+    ForRows(batch, units, [&](int64_t b) {
+        const T* xb = x + b * layout.row;
+        const T* sb = s + b * layout.row;
+        const int64_t* gate = layout.gate;
+        const T* previous = h_prev + b * units;
+        T* out = h + b * units;
 #pragma GCC ivdep
-                for (int64_t u = 0; u < units; ++u) {
-                    T r = math::Sigmoid(xb[gate[0] + u * stride] + sb[gate[0] + u * stride]);
-                    T z = math::Sigmoid(xb[gate[1] + u * stride] + sb[gate[1] + u * stride]);
-                    T a = math::Tanh(xb[gate[2] + u * stride] + r * sb[gate[2] + u * stride]);
-                    out[u] = a + z * (previous[u] - a);
-                }
-            });
+        for (int64_t u = 0; u < units; ++u) {
+            T r = math::Sigmoid(xb[gate[0] + u] + sb[gate[0] + u]);
+            T z = math::Sigmoid(xb[gate[1] + u] + sb[gate[1] + u]);
+            T a = math::Tanh(xb[gate[2] + u] + r * sb[gate[2] + u]);
+            out[u] = a + z * (previous[u] - a);
+        }
+    });
 }
 
 template <class T>
 void GruBackward(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* s, const T* h_prev,
                  const T* gh, T* gx, T* gs, T* gh_prev) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
-                const T* xb = x + b * layout.row;
-                const T* sb = s + b * layout.row;
-                T* gxb = gx + b * layout.row;
-                T* gsb = gs + b * layout.row;
-                const int64_t* gate = layout.gate;
-                const T* previous = h_prev + b * units;
-                const T* g = gh + b * units;
-                T* gprev = gh_prev + b * units;
+    ForRows(batch, units, [&](int64_t b) {
+        const T* xb = x + b * layout.row;
+        const T* sb = s + b * layout.row;
+        T* gxb = gx + b * layout.row;
+        T* gsb = gs + b * layout.row;
+        const int64_t* gate = layout.gate;
+        const T* previous = h_prev + b * units;
+        const T* g = gh + b * units;
+        T* gprev = gh_prev + b * units;
 #pragma GCC ivdep
-                for (int64_t u = 0; u < units; ++u) {
-                    T r = math::Sigmoid(xb[gate[0] + u * stride] + sb[gate[0] + u * stride]);
-                    T z = math::Sigmoid(xb[gate[1] + u * stride] + sb[gate[1] + u * stride]);
-                    T state = sb[gate[2] + u * stride];
-                    T a = math::Tanh(xb[gate[2] + u * stride] + r * state);
-                    T g_a = g[u] * (T{1} - z) * (T{1} - a * a);
-                    T g_z = g[u] * (previous[u] - a) * z * (T{1} - z);
-                    T g_r = g_a * state * r * (T{1} - r);
-                    gxb[gate[0] + u * stride] = g_r;
-                    gsb[gate[0] + u * stride] = g_r;
-                    gxb[gate[1] + u * stride] = g_z;
-                    gsb[gate[1] + u * stride] = g_z;
-                    gxb[gate[2] + u * stride] = g_a;
-                    gsb[gate[2] + u * stride] = g_a * r;
-                    gprev[u] = g[u] * z;
-                }
-            });
+        for (int64_t u = 0; u < units; ++u) {
+            T r = math::Sigmoid(xb[gate[0] + u] + sb[gate[0] + u]);
+            T z = math::Sigmoid(xb[gate[1] + u] + sb[gate[1] + u]);
+            T state = sb[gate[2] + u];
+            T a = math::Tanh(xb[gate[2] + u] + r * state);
+            T g_a = g[u] * (T{1} - z) * (T{1} - a * a);
+            T g_z = g[u] * (previous[u] - a) * z * (T{1} - z);
+            T g_r = g_a * state * r * (T{1} - r);
+            gxb[gate[0] + u] = g_r;
+            gsb[gate[0] + u] = g_r;
+            gxb[gate[1] + u] = g_z;
+            gsb[gate[1] + u] = g_z;
+            gxb[gate[2] + u] = g_a;
+            gsb[gate[2] + u] = g_a * r;
+            gprev[u] = g[u] * z;
+        }
+    });
 }
 
 template <class T>
 void GruReset(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* s) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
-                const T* xr = x + b * layout.row + layout.gate[0];
-                const T* previous = h_prev + b * units;
-                T* out = s + b * units;
+    ForRows(batch, units, [&](int64_t b) {
+        const T* xr = x + b * layout.row + layout.gate[0];
+        const T* previous = h_prev + b * units;
+        T* out = s + b * units;
 #pragma GCC ivdep
-                for (int64_t u = 0; u < units; ++u) {
-                    out[u] = math::Sigmoid(xr[u * stride]) * previous[u];
-                }
-            });
+        for (int64_t u = 0; u < units; ++u) {
+            out[u] = math::Sigmoid(xr[u]) * previous[u];
+        }
+    });
 }
 
 template <class T>
 void GruUpdate(int64_t batch, int64_t units, const GateLayout& layout, const T* x, const T* h_prev, T* h) {
-    ForRows(
-            batch, units, layout.unit, [&](int64_t b, int64_t stride) __attribute__((always_inline)) {
-                const T* xz = x + b * layout.row + layout.gate[1];
-                const T* xa = x + b * layout.row + layout.gate[2];
-                const T* previous = h_prev + b * units;
-                T* out = h + b * units;
+    ForRows(batch, units, [&](int64_t b) {
+        const T* xz = x + b * layout.row + layout.gate[1];
+        const T* xa = x + b * layout.row + layout.gate[2];
+        const T* previous = h_prev + b * units;
+        T* out = h + b * units;
 #pragma GCC ivdep
-                for (int64_t u = 0; u < units; ++u) {
-                    T z = math::Sigmoid(xz[u * stride]);
-                    T a = math::Tanh(xa[u * stride]);
-                    out[u] = a + z * (previous[u] - a);
-                }
-            });
+        for (int64_t u = 0; u < units; ++u) {
+            T z = math::Sigmoid(xz[u]);
+            T a = math::Tanh(xa[u]);
+            out[u] = a + z * (previous[u] - a);
+        }
+    });
 }
 
 template <class T>
