@@ -12,6 +12,7 @@ from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._effects.planning import check_update, plan_update
 from chainer.compilation._trace import Again, GraphBreak
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,11 +59,11 @@ class Updates(Observer):
         self._needs_states = False
         self._left: dict[int, Any] = {}  # the gradients after an eager update, by arrays
         #: Plans read parameters where they are, so that no update may replace their arrays.
-        self._fixed = chainerx._core._Watch()
+        self._fixed = _internal.Watch()
         self._watch: Any = None  # of attributes of optimizers and rules
 
     def start(self) -> None:
-        self._watch = chainerx._core._Watch()
+        self._watch = _internal.Watch()
         for owner in self._owners():
             # Loss scales that runs read are observed by others.
             followed = () if self._scales.of(owner) is None else ('_loss_scale',)
