@@ -53,7 +53,7 @@ def _bytes(array: Any) -> Any:
 
 def _contents(value: Any) -> Any:
     if isinstance(value, Variable):
-        value = value._array
+        value = value.raw_array
     if isinstance(value, _chx_ndarray):
         return _bytes(value)
     if isinstance(value, (tuple, list)):

@@ -10,6 +10,7 @@ import chainerx
 from chainer import link_hook, reporter
 from chainer._core.autograd.thread_hooks import thread_hooks
 from chainer.compilation._effects.effect import methods_of
+from chainerx import _random_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
-        chainerx._random_source.is_seeded,  # which says who draws
+        _random_source.is_seeded,  # which says who draws
         abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import chainerx
+from chainerx import _random_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,7 @@ def draw(make: Callable[[], Any]) -> Any:
 
 if chainerx.is_available():
     # Which is below this package, and does not know of it.
-    chainerx._random_source.draw = draw
+    _random_source.draw = draw
 
 
 def backward(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -220,8 +220,8 @@ def _lacks_states(opt: Any) -> bool:
         rule is not None
         and rule.enabled
         and (
-            rule._state is None
-            or any(type(v) is not _chx_ndarray for v in rule._state.values())
+            rule.state is None
+            or any(type(v) is not _chx_ndarray for v in rule.state.values())
             or (rule._use_fp32_update and is_half(param.dtype) and rule._fp32_param is None)
         )
         for param in opt.target.params()
