@@ -10,7 +10,6 @@ import chainerx
 from chainer import link_hook, reporter
 from chainer._core.autograd.thread_hooks import thread_hooks
 from chainer.compilation._effects.effect import methods_of
-from chainerx import _random_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
+if chainerx.is_available():
+    from chainerx import _random_source
 
 
 def environment() -> tuple[Any, ...]:

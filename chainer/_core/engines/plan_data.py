@@ -11,7 +11,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import chainerx
-from chainerx import _random_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +43,8 @@ def draw(make: Callable[[], Any]) -> Any:
 
 
 if chainerx.is_available():
+    from chainerx import _random_source
+
     # Which is below this package, and does not know of it.
     _random_source.draw = draw
 
