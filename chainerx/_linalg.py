@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
-from chainerx import _core
+from chainerx import _core, _internal
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -86,7 +86,7 @@ def matrix_norm(
         5.0
 
     """
-    return _core._linalg.norm(x, ord, (-2, -1), keepdims)
+    return _internal.linalg.norm(x, ord, (-2, -1), keepdims)
 
 
 def matrix_power(x: ndarray, n: int) -> ndarray:
@@ -114,7 +114,7 @@ def matrix_power(x: ndarray, n: int) -> ndarray:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise _core.DimensionError(f'matrix_power: x must be square matrices, has shape {x.shape}')
     if n < 0:
-        x, n = _core._linalg.inv(x), -n
+        x, n = _internal.linalg.inv(x), -n
     if n == 0:
         one = _core.eye(x.shape[-1], dtype=x.dtype, device=x.device)
         return _core.copy(_core.broadcast_to(one, x.shape))
@@ -185,7 +185,7 @@ def svdvals(x: ndarray) -> ndarray:
         array([4., 3.], shape=(2,), dtype=float64, device='native:0')
 
     """
-    s: Any = _core._linalg.svd(x, compute_uv=False)
+    s: Any = _internal.linalg.svd(x, compute_uv=False)
     return s
 
 
@@ -246,11 +246,11 @@ def vector_norm(
 
     """
     if isinstance(axis, int):
-        return _core._linalg.norm(x, ord, axis, keepdims)
+        return _internal.linalg.norm(x, ord, axis, keepdims)
     axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
     rows = _core.moveaxis(x, axes, tuple(range(-len(axes), 0)))
     kept = rows.shape[: x.ndim - len(axes)]
-    y = _core._linalg.norm(rows.reshape((*kept, -1 if x.size else _size(rows, kept))), ord, -1)
+    y = _internal.linalg.norm(rows.reshape((*kept, -1 if x.size else _size(rows, kept))), ord, -1)
     if not keepdims:
         return y
     shape = list(x.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from chainerx import _core, _random_source
+from chainerx import _core, _internal, _random_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ def _order(n, device):
             lambda: _core.array(numpy.random.permutation(n), 'int64', device=device)
         )
     # In the order of numbers of which hardly two are equal.
-    return _core.argsort(_core._random_integers((n,), 0, 2**63 - 1, device))
+    return _core.argsort(_internal.random_integers((n,), 0, 2**63 - 1, device))
 
 
 def permutation(x: int | _core.ndarray, device: _core.Device | str | None = None) -> _core.ndarray:
@@ -99,14 +99,14 @@ def _draw_seeded(n, shape, count, replace, p, device):
         return _core.zeros(shape, 'int64', device)
     if p is None:
         if replace:
-            return _core._random_integers(shape, 0, n, device)
+            return _internal.random_integers(shape, 0, n, device)
         return _order(n, device)[:count].reshape(shape)
     if replace:
         ends = p.cumsum()
-        x = _core._random_uniform(shape, 0, 1, 'float64', device)
+        x = _internal.random_uniform(shape, 0, 1, 'float64', device)
         return _core.array(ends / ends[-1], device=device).searchsorted(x, side='right')
     # The first ones to arrive, if each waits for an exponentially distributed time.
-    x = _core._random_uniform((n,), 0, 1, 'float64', device)
+    x = _internal.random_uniform((n,), 0, 1, 'float64', device)
     times = -_core.log1p(-x) / _core.array(p, device=device)
     return _core.argsort(times)[:count].reshape(shape)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainerx import _core
+from chainerx import _core, _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,5 +46,5 @@ def seed(seed: int | None = None) -> None:
     if seed is not None:
         if not 0 <= seed < 2**63:
             raise ValueError(f'seed must be from 0 up to 2**63 - 1, got {seed}')
-        _core._random_seed(seed)
+        _internal.random_seed(seed)
     is_seeded = seed is not None

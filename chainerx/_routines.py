@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy
 
-from chainerx import _core
+from chainerx import _core, _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -119,7 +119,7 @@ def meshgrid(*xi: ndarray | list[ndarray], indexing: Literal['xy', 'ij'] = 'xy')
 
     """
     vectors: Any = xi[0] if len(xi) == 1 and isinstance(xi[0], (list, tuple)) else xi
-    return _core._meshgrid(vectors, indexing)
+    return _internal.meshgrid(vectors, indexing)
 
 
 def fromfile(
@@ -178,7 +178,7 @@ def fromfunction(function: Callable[..., Any], shape: tuple[int, ...], **kwargs:
     dtype = kwargs.pop('dtype', float)
     device = kwargs.pop('device', None)
     axes = [_core.arange(n, dtype=dtype, device=device) for n in shape]
-    return function(*_core._meshgrid(axes, 'ij'), **kwargs)
+    return function(*_internal.meshgrid(axes, 'ij'), **kwargs)
 
 
 def fromiter(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from chainerx import _core
+from chainerx import _core, _internal
 from chainerx._core import ModelError as ModelError, _OnnxModel as Model
 
 __all__ = ['Model', 'ModelError', 'load', 'operators']
@@ -40,8 +40,8 @@ def load(source: str | os.PathLike[str] | bytes, device: _core.Device | str | No
 
     """
     if isinstance(source, (str, os.PathLike)):
-        return _core._load_onnx(os.fsdecode(source), device)
-    return _core._load_onnx_bytes(source, '', device)
+        return _internal.load_onnx(os.fsdecode(source), device)
+    return _internal.load_onnx_bytes(source, '', device)
 
 
 def operators() -> tuple[str, ...]:
@@ -49,4 +49,4 @@ def operators() -> tuple[str, ...]:
 
     Those of other domains than ONNX's own are written ``domain.name``.
     """
-    return _core._onnx_operators()
+    return _internal.onnx_operators()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainerx import _core, _random_source
+from chainerx import _core, _internal, _random_source
 from chainerx._random_order import (
     choice as choice,
     permutation as permutation,
@@ -98,8 +98,8 @@ def normal(
         raise ValueError(f'normal: scale must not be negative, got {scale}')
     if numpy.ndim(loc) == numpy.ndim(scale) == 0:
         numbers: tuple[Any, Any] = loc, scale
-        return _core._random_normal(_shape(size), *numbers, dtype, device)
-    return _transform('normal', _core._random_normal, loc, scale, size, dtype, device)
+        return _internal.random_normal(_shape(size), *numbers, dtype, device)
+    return _transform('normal', _internal.random_normal, loc, scale, size, dtype, device)
 
 
 def standard_normal(
@@ -159,9 +159,9 @@ def uniform(
         return _draw(numpy.random.uniform, (low, high, size), dtype, device)
     if numpy.ndim(low) == numpy.ndim(high) == 0:
         numbers: tuple[Any, Any] = low, high
-        return _core._random_uniform(_shape(size), *numbers, dtype, device)
+        return _internal.random_uniform(_shape(size), *numbers, dtype, device)
     return _transform(
-        'uniform', _core._random_uniform, low, numpy.subtract(high, low), size, dtype, device
+        'uniform', _internal.random_uniform, low, numpy.subtract(high, low), size, dtype, device
     )
 
 
@@ -200,7 +200,7 @@ def randint(
         return _draw(numpy.random.randint, (low, high, size), dtype, device)
     if not low < high:
         raise ValueError(f'randint: low must be below high, got {low} and {high}')
-    return _core._random_integers(_shape(size), low, high, device).astype(dtype, copy=False)
+    return _internal.random_integers(_shape(size), low, high, device).astype(dtype, copy=False)
 
 
 def rand(

@@ -17,6 +17,7 @@ from chainer import configuration
 from chainer._core.names.set_module import set_module
 from chainer.backends import _cupy
 from chainer.backends._cuda_kernels import memoize
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from chainer._core.settings.types import DTypeSpec
@@ -36,7 +37,7 @@ def find_version() -> int:
         return -1
     try:
         chainerx.get_backend('cuda')
-        return chainerx._core._get_dnn_version() or -1
+        return _internal.get_dnn_version() or -1
     except chainerx.ChainerxError:
         return -1
 
@@ -76,7 +77,7 @@ def _get_settings() -> tuple[object, ...]:
 
 
 if chainerx.is_available():
-    chainerx._core._set_dnn_settings(_get_settings)
+    _internal.set_dnn_settings(_get_settings)
 
 
 @set_module('chainer.backends.cuda')

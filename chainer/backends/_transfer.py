@@ -9,7 +9,7 @@ import numpy
 import chainerx
 from chainer._core.devices.array_kinds import KINDS
 from chainer.backends import _cupy, _streams
-from chainerx import _availability
+from chainerx import _availability, _internal
 
 
 def to_cpu(array: Any) -> Any:
@@ -115,7 +115,7 @@ def from_chainerx(array: Any) -> Any:
 def view_of_cupy(array: Any, device: chainerx.Device, keeper: object) -> chainerx.ndarray:
     """ChainerX array over the memory of a CuPy array, which ``keeper`` keeps."""
     memory = array.data.mem
-    return chainerx._core._fromrawpointer(
+    return _internal.fromrawpointer(
         memory.ptr,
         array.shape,
         array.dtype,

@@ -10,6 +10,7 @@ import chainerx
 from chainer.compilation import _trees
 from chainer.compilation._effects import undo
 from chainer.variable import Variable
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ def _bytes(array: Any) -> Any:
 
 def _contents(value: Any) -> Any:
     if isinstance(value, Variable):
-        value = value._array
+        value = value.raw_array
     if isinstance(value, _chx_ndarray):
         return _bytes(value)
     if isinstance(value, (tuple, list)):
@@ -71,7 +72,7 @@ def run_both(recorded: Recorded, inputs: list[Any], call: Callable[[], Any]) -> 
     """
     before = _State(recorded, inputs)
     # Only for the random numbers that kernels draw: the plan has to draw the same.
-    recorder = chainerx._core._Recorder(chainerx.get_default_device(), lambda: None)
+    recorder = _internal.Recorder(chainerx.get_default_device(), lambda: None)
     recorder.start()
     try:
         value = call()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import link
+from chainer._core.optimizers.update_rule import master_of
 from chainer.compilation import _trees
 from chainer.variable import Variable
 
@@ -147,11 +148,11 @@ def _arrays_of(recorded: Recorded) -> Iterator[tuple[str, Any]]:
                 yield _name_of(prefix, path, name), vars(part)[name]
         for path, param in root.namedparams():
             name = prefix + path.removeprefix('/')
-            yield name, param._array
+            yield name, param.raw_array
             rule = param.update_rule
             if rule is None:
                 continue
-            if rule._fp32_param is not None:
-                yield f'{name}/float32', rule._fp32_param._array
-            for key, state in (rule._state or {}).items():
+            if (master := master_of(rule)) is not None:
+                yield f'{name}/float32', master
+            for key, state in (rule.state or {}).items():
                 yield f'{name}/{key}', state

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.compilation._recorded import environment
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from chainer.compilation._recorded import Recorded
@@ -36,7 +37,7 @@ class Plans:
     def __init__(self, max_plans: int) -> None:
         self._max_plans = max_plans
         self.by_key: dict[Any, list[Recorded]] = {}
-        self.scratch: Any = chainerx._core._Scratch() if chainerx.is_available() else None
+        self.scratch: Any = _internal.Scratch() if chainerx.is_available() else None
         self._last: Recorded | None = None
         self._uses = self._count = self._bytes = 0
         self._shapes: dict[Any, None] = {}  # of all plans since something that is watched changed

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from chainer.compilation._scope import Scope
 
 _chx_ndarray = chainerx.ndarray
+if chainerx.is_available():
+    from chainerx import _random_source
 
 
 def environment() -> tuple[Any, ...]:
@@ -27,7 +29,7 @@ def environment() -> tuple[Any, ...]:
         chainerx.get_default_device(),
         chainerx.is_backprop_required(),
         bool(reporter._get_reporters()),
-        chainerx._random_source.is_seeded,  # which says who draws
+        _random_source.is_seeded,  # which says who draws
         abc.get_cache_token(),  # changes with each subclass that an abstract class registers
     )
 

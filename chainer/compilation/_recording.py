@@ -21,6 +21,7 @@ from chainer.compilation._effects.suppressed_warnings import Warnings
 from chainer.compilation._effects.updates import Updates
 from chainer.compilation._recorded import Recorded, environment
 from chainer.compilation._trace import Again, GraphBreak, current_line
+from chainerx import _internal
 
 if TYPE_CHECKING:
     import types
@@ -69,7 +70,7 @@ class Recording:
         device = used[0].device if used else chainerx.get_default_device()
         # The callback does not refer to this object: the memory goes as soon as the object does.
         self._lines = lines = list[str]()  # of the first graph break
-        self._recorder = recorder = chainerx._core._Recorder(
+        self._recorder = recorder = _internal.Recorder(
             device, lambda: lines.append(current_line()), scratch
         )
         on_data = weakref.WeakMethod(self._on_data)

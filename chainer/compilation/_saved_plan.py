@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.variable import Variable
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -50,7 +51,7 @@ class SavedPlan:
 
     def __init__(self, path: str | PathLike[str], device: Any = 'native:0') -> None:
         self._device = chainerx.get_device(device)
-        self._plan = chainerx._core._SavedPlan(str(path), self._device)
+        self._plan = _internal.SavedPlan(str(path), self._device)
 
     def __call__(self, *arrays: Any) -> list[Any]:
         """Runs the plan once.

@@ -12,7 +12,6 @@ import operator
 import types
 from typing import TYPE_CHECKING, Any
 
-import chainerx
 from chainer import configuration
 from chainer._core.engines import plan_data
 from chainer.compilation import _code
@@ -22,6 +21,7 @@ from chainer.compilation._kinds.table import find_kind
 from chainer.compilation._trace import GraphBreak, describe, is_framework_module
 from chainer.compilation._trees import CONSTANTS, is_constant
 from chainer.variable import Parameter, Variable
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from chainer.compilation._kinds.kind import Kind
@@ -141,7 +141,7 @@ class Scope:
         return scope
 
     def _start_watch(self) -> None:
-        self.watch = chainerx._core._Watch()
+        self.watch = _internal.Watch()
         self.labels: list[str] = []
         self._watched: list[Any] = []
         self._entries: list[tuple[Any, ...]] = []

@@ -21,6 +21,7 @@ import numpy
 import chainerx
 from chainer import optimizer
 from chainer.variable import Variable
+from chainerx import _internal
 
 
 class GraphBreak(Exception):  # noqa: N818 - it is no error of the program
@@ -169,7 +170,7 @@ class Trace:
     """
 
     def __init__(self) -> None:
-        self._listener = chainerx._core._CallListener()
+        self._listener = _internal.CallListener()
         self.clear()
 
     def clear(self) -> None:

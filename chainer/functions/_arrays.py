@@ -16,7 +16,7 @@ from chainer.backends import cuda
 from chainer.variable import as_array, as_variable
 
 
-def _as_array(y, dtype):
+def in_dtype(y, dtype):
     """Converts a result that may be a NumPy scalar to an array of ``dtype``."""
     if type(y) is numpy.ndarray and y.dtype == dtype:
         return y
@@ -44,7 +44,7 @@ def apply_without_gradient(name, x):
     else:
         with cuda.get_device_from_array(x):
             y = getattr(xp, name)(x)
-    return as_variable(_as_array(y, x.dtype) if xp is not chainerx else y)
+    return as_variable(in_dtype(y, x.dtype) if xp is not chainerx else y)
 
 
 def positive_part(xp, x):

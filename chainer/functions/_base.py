@@ -21,7 +21,7 @@ from chainer._core.reports.fallback import NO_NATIVE_PATH
 from chainer.backends import cuda
 from chainer.function_node import FunctionNode
 from chainer.functions._arguments import expect_axis, parse_axis
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.utils import type_check
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class UnaryFunction(_Routine):
             self.retain_inputs((0,))
         if 'y' in self.retains:
             self.retain_outputs((0,))
-        return (_as_array(self.compute(cuda.get_array_module(x), x), x.dtype),)
+        return (in_dtype(self.compute(cuda.get_array_module(x), x), x.dtype),)
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

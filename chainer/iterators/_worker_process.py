@@ -16,6 +16,7 @@ import numpy
 
 import chainerx
 from chainer.iterators import _worker_memory
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -59,7 +60,7 @@ def _seed(seed):
     random.seed(seed)
     if chainerx.is_available():
         # ChainerX's own generator only: chainerx.random may also draw from NumPy's.
-        chainerx._core._random_seed(seed)
+        _internal.random_seed(seed)
 
 
 def _end_with_parent(conn):

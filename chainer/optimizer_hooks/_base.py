@@ -93,7 +93,7 @@ class AddingHook(GradientHook):
         rest = []
         for param in params:
             array = param._array
-            if type(array) is not chainerx.ndarray or not param._requires_grad:
+            if type(array) is not chainerx.ndarray or not param.requires_grad:
                 rest.append(param)
             elif array.grad is not None:
                 key = array.dtype, array.device, loss_scale_of(param)

@@ -60,7 +60,7 @@ def own_variable(var: Variable) -> Variable:
 
     It differs from others even where the same variable is given twice.
     """
-    array = var._array
+    array = var.raw_array
     lift = KINDS[type(array)].lift
     if lift is not None:
         return lift(own_variable, array)

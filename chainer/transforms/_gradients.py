@@ -37,7 +37,7 @@ def filled(values: Iterable[Variable | None], like: Iterable[Variable]) -> list[
 
 def zeros(x: Variable) -> Variable:
     """Zeros of the shape, dtype and device of a variable."""
-    array = x._array
+    array = x.raw_array
     lift = KINDS[type(array)].lift
     if lift is not None:
         return lift(zeros, array)

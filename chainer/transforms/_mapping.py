@@ -50,7 +50,7 @@ class SampleMapping:
 
     def operand(self, variable: Any) -> Operand:
         """All samples of a variable, or the variable itself if this call does not map it."""
-        array = variable._array
+        array = variable.raw_array
         if type(array) is BatchedArray and array.mapping is self:
             return Operand(array.variable, True)
         return Operand(variable, False)

@@ -127,8 +127,8 @@ def _parameter(param: Parameter, y: Variable) -> Parameter:
     result = Parameter(name=param.name)
     result.initializer = param.initializer
     result.update_rule = param.update_rule
-    result._array = y._array
-    result._requires_grad = y._requires_grad
+    result._array = y.raw_array
+    result._requires_grad = y.requires_grad
     result._node = y._node
     if y._node is not None:
         y._node._variable = weakref.ref(result)

@@ -9,6 +9,7 @@ import numpy
 
 import chainerx
 from chainer.backends import cuda
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 15
 # Upper half of the bits of a float32, in its memory
 _UPPER = 1 if sys.byteorder == 'little' else 0
-_core: Any = chainerx._core if chainerx.is_available() else None
+_HAS_CORE = chainerx.is_available()
 
 
 def encode(array: Any, wire: str, out: Any = None) -> Any:
@@ -35,8 +36,8 @@ def encode(array: Any, wire: str, out: Any = None) -> Any:
     xp = cuda.get_array_module(array)
     if out is None:
         out = xp.empty(array.size, numpy.uint16)
-    if _core is not None and xp is numpy:
-        _core._to_half(array, out, wire == 'bfloat16')
+    if _HAS_CORE and xp is numpy:
+        _internal.to_half(array, out, wire == 'bfloat16')
     elif wire == 'float16':
         out.view(numpy.float16)[...] = array
     else:
@@ -64,8 +65,8 @@ def decode(bits: Any, wire: str, out: Any = None) -> Any:
     xp = cuda.get_array_module(bits)
     if out is None:
         out = xp.empty(bits.size, numpy.float32)
-    if _core is not None and xp is numpy:
-        _core._from_half(bits, out, wire == 'bfloat16')
+    if _HAS_CORE and xp is numpy:
+        _internal.from_half(bits, out, wire == 'bfloat16')
     elif wire == 'float16':
         out[...] = bits.view(numpy.float16)
     else:
@@ -83,8 +84,8 @@ def mean(sources: Sequence[Any], results: Sequence[Any]) -> None:
         results: Arrays to write to.
 
     """
-    if _core is not None and sources[0].dtype == numpy.float32:
-        _core._mean(sources, results)
+    if _HAS_CORE and sources[0].dtype == numpy.float32:
+        _internal.mean(sources, results)
         return
     # A product with the reciprocal, as in the core, so that ranks with and without it agree.
     scale = sources[0].dtype.type(1 / len(sources))

@@ -9,6 +9,7 @@ from chainer.backends import cuda
 from chainermn import _messages, _nccl
 from chainermn.means import dtypes, kernels
 from chainermn.means.transport import Transport
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +87,8 @@ class Nccl(Transport):
         if self._group is None:
             name = None
             if self._mpi_comm.rank == 0:
-                name = chainerx._core._make_device_group_name(flat.device)
-            join = chainerx._core._DeviceGroup
+                name = _internal.make_device_group_name(flat.device)
+            join = _internal.DeviceGroup
             name = _messages.broadcast_object(self._mpi_comm, name, 0)
             self._group = join(flat.device, self._mpi_comm.size, name, self._mpi_comm.rank)
         flat *= self._scale

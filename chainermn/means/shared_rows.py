@@ -11,6 +11,7 @@ from chainer import backend
 from chainermn import _arrays, _messages
 from chainermn.means import kernels, shared_memory
 from chainermn.means.transport import Transport
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +153,7 @@ class Slots:
         own = [of_slot[rank] for of_slot in rows]
         self._numbers = {_arrays.address(memory): i for i, memory in enumerate(own)}
         #: Context in which ChainerX's core allocates gradients in slots, also those of NumPy.
-        self.places: Any = chainerx._core._Places([backend.to_chx(memory) for memory in own])
+        self.places: Any = _internal.Places([backend.to_chx(memory) for memory in own])
 
     def find(self, array: _Array) -> int:
         """Returns the number of the slot that an array is in; -1 for none."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from chainerx import _core, _linalg, _results
+from chainerx import _core, _internal, _linalg, _results
 from chainerx._core import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -54,7 +54,7 @@ def cholesky(x: ndarray, /, *, upper: bool = False) -> ndarray:
                [0., 1.]], shape=(2, 2), dtype=float64, device='native:0')
 
     """
-    lower = _core._linalg.cholesky(x)
+    lower = _internal.linalg.cholesky(x)
     return _core.conj(matrix_transpose(lower)) if upper else lower
 
 
@@ -76,7 +76,7 @@ def eigh(x: ndarray, /) -> _results.EighResult:
         array([1., 2.], shape=(2,), dtype=float64, device='native:0')
 
     """
-    return _results.EighResult(*_core._linalg.eigh(x))
+    return _results.EighResult(*_internal.linalg.eigh(x))
 
 
 def outer(x1: ndarray, x2: ndarray, /) -> ndarray:
@@ -130,8 +130,8 @@ def pinv(x: ndarray, /, *, rtol: float | ndarray | None = None) -> ndarray:
     if not isinstance(rtol, _core.ndarray):
         if rtol is None:
             rtol = max(x.shape[-2:]) * _finfo(x.dtype).eps
-        return _core._linalg.pinv(x, rtol)
-    u, s, vh = _core._linalg.svd(x, False)
+        return _internal.linalg.pinv(x, rtol)
+    u, s, vh = _internal.linalg.svd(x, False)
     used = s > _tolerance(x, s, rtol)
     inverse = _core.where(used, 1 / _core.where(used, s, 1), 0)
     v, uh = (_core.conj(matrix_transpose(a)) for a in (vh, u))
@@ -160,7 +160,7 @@ def qr(x: ndarray, /, *, mode: Literal['reduced', 'complete'] = 'reduced') -> _r
     """
     if mode not in ('reduced', 'complete'):
         raise _core.ValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
-    return _results.QRResult(*_core._linalg.qr(x, mode))
+    return _results.QRResult(*_internal.linalg.qr(x, mode))
 
 
 def slogdet(x: ndarray, /) -> _results.SlogdetResult:
@@ -180,7 +180,7 @@ def slogdet(x: ndarray, /) -> _results.SlogdetResult:
         array(-1., shape=(), dtype=float64, device='native:0')
 
     """
-    return _results.SlogdetResult(*_core._linalg.slogdet(x))
+    return _results.SlogdetResult(*_internal.linalg.slogdet(x))
 
 
 def svd(x: ndarray, /, *, full_matrices: bool = True) -> _results.SVDResult:
@@ -200,7 +200,7 @@ def svd(x: ndarray, /, *, full_matrices: bool = True) -> _results.SVDResult:
         array([4., 3.], shape=(2,), dtype=float64, device='native:0')
 
     """
-    return _results.SVDResult(*_core._linalg.svd(x, full_matrices))
+    return _results.SVDResult(*_internal.linalg.svd(x, full_matrices))
 
 
 def trace(x: ndarray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> ndarray:

@@ -71,7 +71,7 @@ class BatchedArray:
 
 
 def _unwrapped(array: BatchedArray) -> Any:
-    return array.variable._array
+    return array.variable.raw_array
 
 
 KINDS[BatchedArray] = Kind(

@@ -12,6 +12,7 @@ import chainerx
 from chainer import _version
 from chainer._core.names.set_module import set_module
 from chainer.backends import _cudnn, _cupy_absent, _ideep, cuda, intel64
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _describe_chainerx() -> str:
     if not chainerx.is_available():
         return f'Not Available ({_get_chainerx_reason()})'
     version = getattr(chainerx, '__version__', 'Available')
-    core_type, reason, _ = chainerx._core._get_blas_core()
+    core_type, reason, _ = _internal.get_blas_core()
     parts = *_get_chainerx_backends(), f'OpenBLAS for {core_type}, {reason}'
     return f'{version} ({"; ".join(parts)})'
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import _streams, _transfer, cuda
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +76,7 @@ def outputs(
     xs: Sequence[chainerx.ndarray], ys: Sequence[chainerx.ndarray | None]
 ) -> tuple[tuple[Any, ...], Any]:
     """CuPy arrays of outputs, and the graph behind them, or ``None``."""
-    return separate(ys, xs), chainerx._core._subgraph(xs, ys)
+    return separate(ys, xs), _internal.subgraph(xs, ys)
 
 
 def separate(

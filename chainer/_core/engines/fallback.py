@@ -22,6 +22,7 @@ from chainer._core.engines import arrays
 from chainer._core.reports import fallback_report
 from chainer._core.variables.grad import grad
 from chainer.backends import _streams
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +69,7 @@ def _run(func: BaseFunction, in_data: tuple[Any, ...], reason: str) -> Sequence[
         return outputs
     # Nodes carry shapes and dtypes for backward; ChainerX keeps the arrays themselves.
     func.inputs = tuple([from_array(x, x is not None).node for x in views])
-    return chainerx._core._function_node_forward(
+    return _internal.function_node_forward(
         _FallbackTape(func, present, len(outputs), reason),
         [in_data[i] for i in present],
         outputs,
@@ -255,9 +256,7 @@ def _connect(
     outputs = [device.send(g.array) for g in known]
     if outputs:
         tape = _RecordedTape(variables, known, device)
-        outputs = chainerx._core._function_node_forward(
-            tape, chx, outputs, list(range(len(chx))), []
-        )
+        outputs = _internal.function_node_forward(tape, chx, outputs, list(range(len(chx))), [])
     rest = iter(outputs)
     return tuple([None if g is None else next(rest) for g in gxs])
 

@@ -16,6 +16,7 @@ from chainer._core.autograd.base_variable import from_array
 from chainer._core.autograd.tape import NoGradient
 from chainer._core.engines import arrays as array_engine, cupy_views
 from chainer._core.reports.fallback import ARGUMENT_ERRORS, FallbackType
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _config = configuration.config
 
 if chainerx.is_available():
-    from chainerx import _core
+    pass
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ CHECKED_BY_CHAINERX = Kernels(under_numpy=False, check=True)
 def views(arrays: Sequence[Any], device: chainerx.Device) -> list[chainerx.ndarray] | None:
     """ChainerX arrays of ``device`` over the memory of NumPy arrays; ``None`` if impossible."""
     is_cuda = device.backend.name == 'cuda'
-    xs: Any = (cupy_views.inputs if is_cuda else _core._numpy_views)(arrays, [False] * len(arrays))
+    xs: Any = (cupy_views.inputs if is_cuda else _internal.numpy_views)(
+        arrays, [False] * len(arrays)
+    )
     return xs if xs is not None and xs[0].device == device else None
 
 
@@ -89,8 +92,8 @@ class KernelTape:
     __slots__ = ('_graph',)
 
     if chainerx.is_available():
-        _gradients: Any = staticmethod(_core._numpy_gradients)
-        _outputs: Any = staticmethod(_core._numpy_outputs)
+        _gradients: Any = staticmethod(_internal.numpy_gradients)
+        _outputs: Any = staticmethod(_internal.numpy_outputs)
 
     def __init__(self, graph: Any) -> None:
         self._graph = graph
@@ -194,7 +197,7 @@ def _engine(views: Callable[..., Any], tape: type[KernelTape], by_size: bool) ->
     return run
 
 
-_numpy_views: Any = _core._numpy_views if chainerx.is_available() else None
+_numpy_views: Any = _internal.numpy_views if chainerx.is_available() else None
 #: The engine of NumPy arrays, for functions with kernels, which exist only where ChainerX is built.
 run: Engine = _engine(_numpy_views, KernelTape, by_size=True)
 _run_on_cupy = _engine(cupy_views.inputs, CupyTape, by_size=False)

@@ -43,8 +43,10 @@ def draw(make: Callable[[], Any]) -> Any:
 
 
 if chainerx.is_available():
+    from chainerx import _random_source
+
     # Which is below this package, and does not know of it.
-    chainerx._random_source.draw = draw
+    _random_source.draw = draw
 
 
 def backward(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
     array = backend.from_chx(param.array)
     shared_param: Any = Variable(array, name=param.name, grad=backend.from_chx(grad))
     # The method reads its state from the rule, which therefore has views for the time of the call.
-    state = rule._state or {}
+    state = rule.state or {}
     shared_state = backend.from_chx(state)
     rule._state = dict(shared_state)
     try:
@@ -48,7 +48,7 @@ def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:
             backend.copyto(param.array, shared_param.array)
     finally:
         # Keep the arrays updated in place, move replaced ones to ChainerX.
-        for name, value in rule._state.items():
+        for name, value in (rule.state or {}).items():
             if name not in state or value is not shared_state[name]:
                 is_array = isinstance(value, get_array_types())
                 state[name] = param.device.send(value) if is_array else value

@@ -13,6 +13,7 @@ import chainerx
 from chainer import configuration
 from chainer._core.settings.half import is_half
 from chainer.backends import cuda
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,7 +57,7 @@ class Step(NamedTuple):
             if has_kernels:
                 # There are no views of unusual arrays, such as empty or mirrored ones, and no
                 # kernels of integers. NumPy's operations serve all.
-                views = chainerx._core._numpy_views(arrays, [False] * len(arrays))
+                views = _internal.numpy_views(arrays, [False] * len(arrays))
                 if views is not None and run_kernel(self.kernel, views, self.scalars):
                     continue
             size = arrays[0].size
@@ -205,6 +206,6 @@ def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
 def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
     """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
     # Cached, because the list of all kernels is made anew at each call.
-    if (name, True) not in chainerx._core._kernels(device.backend.name):
+    if (name, True) not in _internal.kernels(device.backend.name):
         return None
-    return getattr(chainerx._core, f'_{name}_update')
+    return _internal.update_kernel(name)

@@ -333,3 +333,9 @@ class UpdateRule:
             array = None
         if loading and master is None and array is not None:
             self._fp32_param = Parameter(array)
+
+
+def master_of(rule: UpdateRule) -> Any:
+    """Returns the float32 copy of its parameter that a rule updates instead, if it has one."""
+    master = rule._fp32_param
+    return None if master is None else master.raw_array

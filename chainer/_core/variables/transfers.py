@@ -113,7 +113,7 @@ class VariableTransfers(VariableState):
         Args:
             var (Variable): Variable of the same shape. If it has no gradient, nothing happens.
         """
-        given = var._grad if var._array is None else var._get_known_grad()
+        given = var._grad if var.raw_array is None else var._get_known_grad()
         if given is None:
             return
         if self._array is None:

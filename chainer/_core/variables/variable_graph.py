@@ -12,6 +12,7 @@ from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
 from chainer._core.devices.array_context import using_device_of
 from chainer._core.engines import plan_data
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from chainer._core.autograd.base_function import BaseFunction, Creator
@@ -160,7 +161,7 @@ class VariableGraph(VariableState):
     def unchain_backward(self) -> None:
         """Cuts every edge from this variable back to the leaves (truncated backprop)."""
         if self._has_chainerx_array:
-            chainerx._core._unchain_backward(self._array)
+            _internal.unchain_backward(self._array)
         elif self._node is not None:
             backprop.unchain_backward(self._node)
 

@@ -36,19 +36,27 @@ class LossScale(Effect):
         self._value: Any = None
         self._given: float | None = None
 
+    @property
+    def _scale(self) -> Any:
+        return self._optimizer._loss_scale
+
+    @_scale.setter
+    def _scale(self, scale: Any) -> None:
+        self._optimizer._loss_scale = scale
+
     # -- while a call is recorded
 
     def mark(self) -> None:
         """Gives the optimizer a float of its own for the scale."""
         # A sum is a new object, even if the number is one of which Python has only one.
-        self._value = self._optimizer._loss_scale
-        self._mark = self._optimizer._loss_scale = self._value + 0.0
+        self._value = self._scale
+        self._mark = self._scale = self._value + 0.0
 
     def unmark(self) -> bool:
         """Takes the float away; returns whether it was still there."""
-        is_marked = self.is_mark(self._optimizer._loss_scale)
+        is_marked = self.is_mark(self._scale)
         if is_marked:
-            self._optimizer._loss_scale = self._value
+            self._scale = self._value
         return is_marked
 
     def is_mark(self, value: Any) -> bool:
@@ -57,11 +65,11 @@ class LossScale(Effect):
     # -- in a run
 
     def find_inputs(self, arrays: list[Any]) -> bool:
-        return is_scalar(self._optimizer._loss_scale)
+        return is_scalar(self._scale)
 
     def prepare(self, plan: Any) -> None:
         """Gives the kernels the scale of the moment. Updates, which change it, call this, too."""
-        scale = float(self._optimizer._loss_scale)
+        scale = float(self._scale)
         # The plan keeps what it was given last, in other runs, too.
         if scale == self._given:
             return

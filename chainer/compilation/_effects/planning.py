@@ -58,7 +58,7 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     if any(isinstance(step, HookedSteps) for step in steps):
         # They change gradients, which a run would not have where it leaves the steps out.
         raise GraphBreak('an update rule has hooks, and the loss scale is dynamic')
-    if not all(all_finite(param._array.grad) for param in params):
+    if not all(all_finite(param.raw_array.grad) for param in params):
         raise GraphBreak('gradients are not finite')
     return ScaledUpdate(opt, hooks, steps, late_hooks, eager)
 
@@ -90,12 +90,12 @@ def _check_optimizer(opt: Any, params: list[Any]) -> None:
 
 
 def _check_parameter(param: Any) -> None:
-    array = param._array
+    array = param.raw_array
     if (
         type(array) is not _chx_ndarray
-        or not param._requires_grad
+        or not param.requires_grad
         or array.grad is None
         or param._fresh_grad
-        or param._layout is not None
+        or param.layout is not None
     ):
         raise GraphBreak(f'the parameter {param.name} has no gradient')

@@ -27,7 +27,7 @@ class ScaledUpdate(PlannedUpdate):
         self._params = list(self._optimizer.target.params())
         # It exists before the recording, so that its memory stays from run to run. Python reads it
         # there by one call, however many parameters there are.
-        device = self._params[0]._array.device
+        device = self._params[0].raw_array.device
         self._are_finite = chainerx.ones(len(self._params), 'bool', device=device)
         self.interruptions += 3
         reasons = [self.reason, 'Python reads whether gradients are finite, for the loss scale']
@@ -49,7 +49,7 @@ class ScaledUpdate(PlannedUpdate):
         recorder.start()
         try:
             for i, param in enumerate(self._params):
-                self._are_finite[i] = chainerx.isfinite(param._array.grad).all()
+                self._are_finite[i] = chainerx.isfinite(param.raw_array.grad).all()
         finally:
             recorder.stop()
         # Each part that a run may leave out, or that Python precedes, is a segment.

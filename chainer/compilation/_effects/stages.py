@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import chainerx
 from chainer import optimizer_hooks
 from chainer._core.optimizers.elementwise import ElementwiseRule
+from chainer._core.optimizers.update_rule import master_of
 from chainer.compilation._trace import GraphBreak, is_framework_module
 from chainer.optimizer_hooks.gradient_noise import exponential_decay_noise
 from chainer.optimizers.adam import AdamRule
@@ -297,7 +298,7 @@ def _has_one_kernel(group: Group) -> bool:
 
 def _master_of(rule: Any, array: Any) -> Any:
     """Returns the float32 copy of a parameter, or ``None`` if the update makes another one."""
-    master = None if rule._fp32_param is None else rule._fp32_param._array
+    master = master_of(rule)
     is_fitting = (
         type(master) is _chx_ndarray
         and master.dtype == 'float32'

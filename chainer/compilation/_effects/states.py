@@ -266,9 +266,9 @@ def slot_form(value: Any, is_used: bool) -> Any:
     if is_used and flags & CHAINED:
         return None
     if type(value) is Variable:
-        if value._layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
+        if value.layout is not None or not INNER_ATTRIBUTES.issuperset(vars(value)):
             return None
-        form: Any = (Variable, value._requires_grad, value._name, flags)
+        form: Any = (Variable, value.requires_grad, value._name, flags)
     else:
         form = flags
     if is_used:
@@ -320,7 +320,7 @@ def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[
     is_leaf = flags_of(array) & (GRAD_REQUIRED | CHAINED) == GRAD_REQUIRED
     # Without the value, whose array would stay alive.
     is_variable = type(value) is Variable
-    requires_grad, name = (value._requires_grad, value._name) if is_variable else (False, None)
+    requires_grad, name = (value.requires_grad, value._name) if is_variable else (False, None)
 
     def make(arrays: list[Any]) -> Any:
         new = arrays[index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import chainerx
+from chainer._core.optimizers.update_rule import master_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,7 +68,5 @@ def states_of(opt: Any) -> list[Any]:
 
 def arrays_of(rule: Any) -> list[Any]:
     """Returns the arrays of ChainerX that a rule keeps: states and a float32 copy."""
-    arrays = [*(rule._state or {}).values()]
-    if rule._fp32_param is not None:
-        arrays.append(rule._fp32_param._array)
+    arrays = [*(rule.state or {}).values(), master_of(rule)]
     return [array for array in arrays if type(array) is _chx_ndarray]

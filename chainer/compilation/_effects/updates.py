@@ -12,6 +12,7 @@ from chainer.compilation._effects.eager_update import EagerUpdate
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._effects.planning import check_update, plan_update
 from chainer.compilation._trace import Again, GraphBreak
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,11 +59,11 @@ class Updates(Observer):
         self._needs_states = False
         self._left: dict[int, Any] = {}  # the gradients after an eager update, by arrays
         #: Plans read parameters where they are, so that no update may replace their arrays.
-        self._fixed = chainerx._core._Watch()
+        self._fixed = _internal.Watch()
         self._watch: Any = None  # of attributes of optimizers and rules
 
     def start(self) -> None:
-        self._watch = chainerx._core._Watch()
+        self._watch = _internal.Watch()
         for owner in self._owners():
             # Loss scales that runs read are observed by others.
             followed = () if self._scales.of(owner) is None else ('_loss_scale',)
@@ -219,8 +220,8 @@ def _lacks_states(opt: Any) -> bool:
         rule is not None
         and rule.enabled
         and (
-            rule._state is None
-            or any(type(v) is not _chx_ndarray for v in rule._state.values())
+            rule.state is None
+            or any(type(v) is not _chx_ndarray for v in rule.state.values())
             or (rule._use_fp32_update and is_half(param.dtype) and rule._fp32_param is None)
         )
         for param in opt.target.params()

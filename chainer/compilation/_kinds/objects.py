@@ -43,11 +43,11 @@ def _watch_variable(scope: Scope, value: Variable, label: str) -> None:
     scope.visit(type(value), type(value).__name__)
     scope.variables.append(value)
     # Its first call makes the array, which no plan repeats.
-    if value._array is None:
+    if value.raw_array is None:
         raise GraphBreak(f'{label} is not initialized')
-    scope.visit(value._array, label)
+    scope.visit(value.raw_array, label)
     # Functions transpose such arrays before and after, as their code decides.
-    if value._layout is not None:
+    if value.layout is not None:
         raise GraphBreak(f'{label} has a memory layout')
     for name, part in list(vars(value).items()):
         if name not in INNER_ATTRIBUTES and (name not in OF_PARAMETERS or name in scope.names):
@@ -58,8 +58,8 @@ def _watch_object(scope: Scope, value: Any, label: str) -> None:
     """Watches a link or an object of the program, some of whose arrays may change at each call."""
     for name, part in vars(value).items():
         # What a call left there can only be replaced by the next one.
-        if type(part) is Variable and type(part._array) is chx_ndarray:
-            if part._array._is_chained():
+        if type(part) is Variable and type(part.raw_array) is chx_ndarray:
+            if part.raw_array._is_chained():
                 scope.slot_ids[id(value), name] = value
     # One that the program has deleted is no attribute any more; if it comes, the watch sees it.
     slots = tuple(n for owner, n in scope.slot_ids if owner == id(value) and n in vars(value))

@@ -6,11 +6,11 @@ import functools
 import types
 from typing import Any
 
-import chainerx
 from chainer import link
 from chainer.compilation._trace import is_framework_code, is_framework_module
 from chainer.compilation._trees import is_constant
 from chainer.variable import Variable
+from chainerx import _internal
 
 _METHODS = types.FunctionType, property, staticmethod, classmethod
 #: Types of attributes that matter whatever their names: this package reads links and variables, and
@@ -68,7 +68,7 @@ class Members:
     """
 
     def __init__(self, cls: type) -> None:
-        self.watch = chainerx._core._Watch()
+        self.watch = _internal.Watch()
         self.watch.add_class(cls)
         self.named: dict[str, Any] = {}
         self.others: list[tuple[str, Any]] = []

@@ -12,6 +12,7 @@ from chainer.functions._arrays import sent_like
 from chainer.functions._base import Operation
 from chainer.functions.array.get_item import GetItem, _add_at, _for_array, _parse_slices
 from chainer.utils import type_check
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +66,7 @@ class ScatterAdd(Operation):
         places = numpy.arange(a.size).reshape(a.shape)
         places = numpy.asarray(places[_for_array(self.slices, places)])
         self._check_shape(places.shape, b.shape)
-        y = chainerx._core._add_at(
-            a.reshape(-1), sent_like(a, places), b.astype(a.dtype, copy=False)
-        )
+        y = _internal.add_at(a.reshape(-1), sent_like(a, places), b.astype(a.dtype, copy=False))
         return (y.reshape(a.shape),)
 
     def gradients(

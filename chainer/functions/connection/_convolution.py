@@ -97,7 +97,7 @@ class Convolution(ConvolutionBase):
         x, W = xs
         (gy,) = gys
         return [
-            m.apply(self._transposed(x.shape[2:]), (gy, W))[0]
+            m.apply(self.transposed(x.shape[2:]), (gy, W))[0]
             if i == 0
             else m.apply(_GradW(self, W, gy.shape[2:]), (x, gy))[0]
             if i == 1
@@ -186,7 +186,7 @@ class Deconvolution(ConvolutionBase):
         x, W = xs
         (gy,) = gys
         return [
-            m.apply(self._transposed(x.shape[2:]), (gy, W))[0]
+            m.apply(self.transposed(x.shape[2:]), (gy, W))[0]
             if i == 0
             else m.apply(_GradW(self, W, x.shape[2:]), (gy, x))[0]
             if i == 1
@@ -225,11 +225,11 @@ class _GradW(Operation):
         func = self._func
         is_convolution = isinstance(func, Convolution)
         convolution = (
-            func._transposed(self._outs)
+            func.transposed(self._outs)
             if not is_convolution
-            else (func._transposed(None)._transposed(self._outs))
+            else (func.transposed(None).transposed(self._outs))
         )
-        transpose = convolution._transposed(x.shape[2:])
+        transpose = convolution.transposed(x.shape[2:])
         return [
             m.apply(transpose, (y, W))[0] if i == 0 else m.apply(convolution, (x, W))[0]
             for i in targets

@@ -40,7 +40,7 @@ class ConvolutionBase(Operation):
             raise ValueError(f'dilate must be positive, got {dilate}')
         self.groups: int = groups
 
-    def _transposed(self, size):
+    def transposed(self, size):
         func = self.transposed_class.__new__(self.transposed_class)
         func._set_geometry(self.ndim, self.stride, self.pad, self.dilate, self.groups)
         func.outs = size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import _Routine, kernels
 from chainer.utils import type_check
 
@@ -49,7 +49,7 @@ class DifferenceFunction(_Routine):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         self.retain_inputs((0, 1))
         x0, x1 = inputs
-        return (_as_array(self.compute(x0 - x1), x0.dtype),)
+        return (in_dtype(self.compute(x0 - x1), x0.dtype),)
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

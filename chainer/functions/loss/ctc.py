@@ -156,7 +156,7 @@ class ConnectionistTemporalClassification(CallableFunction):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         # Constants that it makes have to be where the inputs are.
         with backend.using_device(backend.ChainerxDevice(inputs[0].device)):
-            return (self._loss(F, [as_variable(x) for x in inputs])._array,)
+            return (self._loss(F, [as_variable(x) for x in inputs]).raw_array,)
 
     def gradients(
         self, m: Namespace, targets: Sequence[int], xs: Operands, ys: Operands, gys: Operands

@@ -16,7 +16,7 @@ from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.names.namespace import F, operators
 from chainer.backends import cuda
-from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, _as_array, kernels
+from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, in_dtype, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable
 
@@ -489,7 +489,7 @@ class PowVarConst(_Constant):
         value = self.value
         if x.ndim == 0 or not isinstance(value, (int, float)):
             return super().compute(xp, x)
-        return _as_array(x**value, x.dtype)
+        return in_dtype(x**value, x.dtype)
 
     def gradient(self, m: Namespace, x: Operand, y: Operand, gy: Operand) -> Operand:
         value = self.value

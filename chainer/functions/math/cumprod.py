@@ -8,7 +8,7 @@ import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
 from chainer.functions._arguments import expect_axis, parse_single_axis
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
@@ -81,7 +81,7 @@ class Cumprod(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
         self.retain_inputs((0,))
-        return (_as_array(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),)
+        return (in_dtype(backend.get_array_module(x).cumprod(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

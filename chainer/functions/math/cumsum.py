@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import chainerx
 from chainer import backend
 from chainer.functions._arguments import expect_axis, parse_single_axis
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
@@ -36,7 +36,7 @@ class Cumsum(Operation):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
-        return (_as_array(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
+        return (in_dtype(backend.get_array_module(x).cumsum(x, axis=self.axis), x.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

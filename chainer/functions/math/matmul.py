@@ -9,7 +9,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
@@ -75,7 +75,7 @@ class MatMul(Operation):
         a, b = inputs
         self.retain_inputs((0, 1))
         y = _matmul(a, b, self.transa, self.transb, self.transc, backend.get_array_module(a))
-        return (_as_array(y, self.dtype or y.dtype),)
+        return (in_dtype(y, self.dtype or y.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

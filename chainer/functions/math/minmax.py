@@ -8,7 +8,7 @@ import chainerx
 from chainer import backend
 from chainer._core.autograd.tape import NoGradient
 from chainer.functions._arguments import expect_axis, parse_single_axis
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import Operation, ReductionFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -77,7 +77,7 @@ class IndexSelectorBase(Operation):
 
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         (x,) = inputs
-        return (_as_array(self._fwd(x, backend.get_array_module(x)), 'i'),)
+        return (in_dtype(self._fwd(x, backend.get_array_module(x)), 'i'),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -10,7 +10,7 @@ import numpy
 import chainerx
 from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer.functions._arrays import _as_array, sent_like, special
+from chainer.functions._arrays import in_dtype, sent_like, special
 from chainer.functions._base import Operation
 from chainer.utils import type_check
 from chainer.variable import as_array
@@ -44,7 +44,7 @@ class PolyGamma(Operation):
     def forward(self, inputs: tuple[NdArray, ...]) -> tuple[NdArray | None, ...]:
         n, x = inputs
         self.retain_inputs((0, 1))
-        return (_as_array(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),)
+        return (in_dtype(special(backend.get_array_module(x)).polygamma(n, x), x.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -15,6 +15,7 @@ from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 from chainer.utils.sparse import CooMatrix
 from chainer.variable import as_array
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,7 @@ class CooMatMul(Operation):
         shape = (*dn.shape[:-2], self.sp_shape[1 if self.transa else 0], dn.shape[-1])
         places = numpy.arange(math.prod(shape)).reshape(shape)[self._index(numpy, row)]
         y = chainerx.zeros((math.prod(shape),), products.dtype, device=sp.device)
-        y = chainerx._core._add_at(y, sent_like(sp, places), products).reshape(shape)
+        y = _internal.add_at(y, sent_like(sp, places), products).reshape(shape)
         if self.transc:
             y = y.swapaxes(-1, -2)
         return (utils.force_array(y, self.dtype),)

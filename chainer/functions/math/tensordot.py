@@ -10,7 +10,7 @@ import chainerx
 from chainer import backend
 from chainer._core.reports.fallback import Fallback
 from chainer.functions._arguments import expect_axis, parse_axis
-from chainer.functions._arrays import _as_array
+from chainer.functions._arrays import in_dtype
 from chainer.functions._base import Operation, kernels
 from chainer.utils import type_check
 
@@ -115,7 +115,7 @@ class TensorDot(Operation):
         y = y.reshape([a.shape[i] for i in self.a_axes[0]] + [b.shape[i] for i in self.b_axes[1]])
         order = [*self.c_axes[0], *self.c_axes[1]]
         y = xp.transpose(y, sorted(range(len(order)), key=order.__getitem__))
-        return (_as_array(y, self.dtype or y.dtype),)
+        return (in_dtype(y, self.dtype or y.dtype),)
 
     def forward_chainerx(
         self, inputs: tuple[chainerx.ndarray, ...]

@@ -19,6 +19,7 @@ from chainer.functions._base import Operation, kernels
 from chainer.functions.normalization._inverse_sqrt import _inverse_sqrt_gradient, _InverseSqrt
 from chainer.utils import argument, type_check
 from chainer.variable import as_array
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ class DecorrelatedBatchNormalization(Operation):
         return self._whiten(
             Arrays(chainerx),
             inputs[0],
-            chainerx._core._inverse_sqrt,
+            _internal.inverse_sqrt,
             chainerx.ndarray.as_grad_stopped,
         )
 

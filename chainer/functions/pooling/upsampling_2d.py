@@ -14,6 +14,7 @@ from chainer.functions._arrays import sent_like
 from chainer.functions.pooling._windows import LinearMap
 from chainer.functions.pooling.unpooling_2d import _Unpooling2D
 from chainer.utils import type_check
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Upsampling2D(_Unpooling2D):
             exist, places + numpy.arange(n * c).reshape(n, c, 1) * size, n * c * size
         )
         y = chainerx.zeros((n * c * size + 1,), x.dtype, device=x.device)
-        y = chainerx._core._add_at(y, sent_like(x, places), x.reshape(places.shape))
+        y = _internal.add_at(y, sent_like(x, places), x.reshape(places.shape))
         return (y[:-1].reshape(n, c, *outs),)
 
     def gradients(

@@ -16,6 +16,7 @@ from chainer.configuration import config, using_config
 from chainer.function import force_backprop_mode, no_backprop_mode
 from chainer.functions._base import Operation
 from chainer.variable import Variable, as_variable
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ class Forget(Operation):
     ) -> tuple[chainerx.ndarray, ...] | FallbackType:
         outputs = self._results([as_variable(x.as_grad_stopped()) for x in inputs])
         return tuple(
-            chainerx._core._function_node_forward(
+            _internal.function_node_forward(
                 self, list(inputs), list(outputs), list(range(len(inputs))), []
             )
         )

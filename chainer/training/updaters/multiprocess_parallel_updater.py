@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-import chainerx
 from chainer import backend, reporter
 from chainer._core.processes import start_method
 from chainer.backends import cuda
@@ -20,6 +19,7 @@ from chainer.training.updaters._flat_link import (
     scatter_params as scatter_params,
     size_num_grads as size_num_grads,
 )
+from chainerx import _internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,13 +61,13 @@ class _CupyGroup:
 
 def _make_group_name(device):
     if isinstance(device, backend.ChainerxDevice):
-        return chainerx._core._make_device_group_name(device.device)
+        return _internal.make_device_group_name(device.device)
     return _nccl().get_unique_id()
 
 
 def _join_group(device, size, name, rank):
     if isinstance(device, backend.ChainerxDevice):
-        return chainerx._core._DeviceGroup(device.device, size, name, rank)
+        return _internal.DeviceGroup(device.device, size, name, rank)
     return _CupyGroup(size, name, rank)
 
 

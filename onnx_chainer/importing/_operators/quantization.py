@@ -8,6 +8,7 @@ from onnx import numpy_helper
 
 import chainerx
 from chainer import backend
+from chainerx import _internal
 
 from .. import _values as v
 from .._tensors import dtype_of
@@ -146,7 +147,7 @@ def _run_natively(function, arrays, *options):
 @operator('DynamicQuantizeLinear', takes=HOST)
 def dynamic_quantize_linear(x):
     if chainerx.is_available():
-        return tuple(_run_natively(chainerx._core._quantize_dynamically, (x,)))
+        return tuple(_run_natively(_internal.quantize_dynamically, (x,)))
     low, high = np.float32(min(x.min(initial=0), 0)), np.float32(max(x.max(initial=0), 0))
     scale = (high - low) / np.float32(255)
     scale = np.float32(1) if scale == 0 else scale
@@ -157,7 +158,7 @@ def dynamic_quantize_linear(x):
 @operator('MatMulInteger', takes=HOST)
 def matmul_integer(a, b, a_zero, b_zero):
     if chainerx.is_available():
-        return _run_natively(chainerx._core._integer_matmul, (a, b, a_zero, b_zero))
+        return _run_natively(_internal.integer_matmul, (a, b, a_zero, b_zero))
     return np.matmul(_centered(a, a_zero, -2), _centered(b, b_zero, -1)).astype(np.int32)
 
 
@@ -182,7 +183,7 @@ def conv_integer(x, w, x_zero, w_zero, *, group, kernel_shape, **attributes):
     if chainerx.is_available():
         before, behind = zip(*windows.pads) if windows.pads else ((), ())
         options = windows.strides, before, behind, windows.dilations, group
-        return _run_natively(chainerx._core._integer_conv, (x, w, x_zero, w_zero), *options)
+        return _run_natively(_internal.integer_conv, (x, w, x_zero, w_zero), *options)
     x, w = _centered(x, x_zero, 0), _centered(w, w_zero, 0)
     return v.array_of(convolve(x, w, None, windows, group)).astype(np.int32)
 
