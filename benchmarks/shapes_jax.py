@@ -58,9 +58,7 @@ def make_step(weights, loss_of):
         rate = 0.001 * jnp.sqrt(1 - 0.999**t) / (1 - 0.9**t)
         means = [m + 0.1 * (g - m) for m, g in zip(means, grads)]
         squares = [v + 0.001 * (g * g - v) for v, g in zip(squares, grads)]
-        weights = [
-            w - rate * m / (jnp.sqrt(v) + 1e-8) for w, m, v in zip(weights, means, squares)
-        ]
+        weights = [w - rate * m / (jnp.sqrt(v) + 1e-8) for w, m, v in zip(weights, means, squares)]
         return weights, means, squares, t
 
     zeros = [jnp.zeros_like(w) for w in weights]
