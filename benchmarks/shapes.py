@@ -3,8 +3,11 @@
 An epoch has a batch of every shape, and comes again until there are forty steps. Engines take
 turns, an epoch each, from the first epoch on. The table has the time of an eager step in the third
 epoch, and the others as multiples of the eager ones in the same epoch: a step under chainer.compile
-in the first epoch, which makes the plans, the second and the third, and one of PyTorch in the
+in the first epoch, which makes the plans, the second and the third, and those of rivals in the
 third. All times are processor times, which other work on the machine hardly affects.
+
+``--rivals`` names the rivals: ``torch``, ``torch.compile`` and ``jax.jit``. The last two compile in
+the first epoch, for minutes where there are many shapes.
 """
 
 import argparse
@@ -15,6 +18,10 @@ import statistics
 import time
 from typing import Any
 
+# JAX has no variable for the number of its threads.
+os.environ.setdefault(
+    'XLA_FLAGS', '--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1'
+)
 for _name in 'OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'CHAINERX_NUM_THREADS':
     os.environ.setdefault(_name, '1')
 
@@ -51,6 +58,11 @@ class Perceptron:
 
         model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
         return model, lambda x, t: nn.functional.cross_entropy(model(x), t)
+
+    def jax_loss(self):
+        import shapes_jax
+
+        return shapes_jax.perceptron()
 
 
 class Translator:
@@ -118,6 +130,11 @@ class Translator:
         model = Model(self.words)
         return model, model
 
+    def jax_loss(self):
+        import shapes_jax
+
+        return shapes_jax.translator(self.words)
+
 
 MODELS: dict[str, Any] = {'perceptron': Perceptron(), 'seq2seq': Translator()}
 
@@ -156,6 +173,29 @@ def torch_step(model, batches):
                    for a in batch] for batch in batches]  # fmt: skip
 
 
+def torch_compiled_step(model, batches):
+    import torch
+
+    step, data = torch_step(model, batches)
+    return torch.compile(step), data
+
+
+def jax_step(model, batches):
+    import jax
+    import shapes_jax
+
+    step = shapes_jax.make_step(*model.jax_loss())
+    return step, [[jax.numpy.asarray(a) for a in batch] for batch in batches]
+
+
+#: The package that a rival needs, and what makes its step.
+RIVALS: dict[str, Any] = {
+    'torch': ('torch', torch_step),
+    'torch.compile': ('torch', torch_compiled_step),
+    'jax.jit': ('jax', jax_step),
+}
+
+
 def measure(step, batches):
     """Returns the processor time of a step of an epoch."""
     passes = -(-MIN_STEPS // len(batches))
@@ -166,14 +206,16 @@ def measure(step, batches):
     return (time.process_time() - start) / (passes * len(batches))
 
 
-def measure_epochs(model, batches):
+def measure_epochs(model, batches, rivals):
     """Returns the times of steps, a list of epochs for each engine."""
     runs = {
         'eager': chainer_step(model, batches, False),
         'compiled': chainer_step(model, batches, True),
     }
-    if importlib.util.find_spec('torch') is not None:
-        runs['torch'] = torch_step(model, batches)
+    for name in rivals:
+        package, make_step = RIVALS[name]
+        if importlib.util.find_spec(package) is not None:
+            runs[name] = make_step(model, batches)
     for name, (step, data) in runs.items():
         if name != 'compiled':  # libraries set up their threads and tables
             step(*data[0])
@@ -189,6 +231,7 @@ def main():
     parser.add_argument('models', nargs='*', default=list(MODELS))
     parser.add_argument('--counts', type=int, nargs='*', help='numbers of shapes')
     parser.add_argument('--repeats', type=int, default=3)
+    parser.add_argument('--rivals', nargs='*', choices=RIVALS, default=['torch'])
     options = parser.parse_args()
     harness.print_machine(1)
     rows = []
@@ -196,15 +239,16 @@ def main():
         model = MODELS[name]
         for count in options.counts or model.counts:
             batches = model.batches(count)
-            found = [measure_epochs(model, batches) for _ in range(options.repeats)]
+            found = [measure_epochs(model, batches, options.rivals) for _ in range(options.repeats)]
             eager = statistics.median([times['eager'][-1] for times in found])
             cells = [f'{model.about}, {count}', harness.format_time(eager)]
-            for engine, epoch in [('compiled', i) for i in range(EPOCHS)] + [('torch', EPOCHS - 1)]:
+            columns = [('compiled', i) for i in range(EPOCHS)]
+            for engine, epoch in columns + [(name, EPOCHS - 1) for name in options.rivals]:
                 ratios = [t[engine][epoch] / t['eager'][epoch] for t in found if engine in t]
                 cells.append(f'{statistics.median(ratios):.2f}x' if ratios else '-')
             rows.append(cells)
     epochs = [f'compiled, epoch {i + 1}' for i in range(EPOCHS)]
-    harness.print_table(['one step, shapes', 'eager', *epochs, 'PyTorch'], rows)
+    harness.print_table(['one step, shapes', 'eager', *epochs, *options.rivals], rows)
 
 
 if __name__ == '__main__':

@@ -14,6 +14,8 @@ from chainerx import _internal
 chx_ndarray = chainerx.ndarray
 #: Returns what the graph knows of an array: see `flags_of` of the watch in C++.
 flags_of: Any = _internal.Watch().flags_of if chainerx.is_available() else None
+#: Returns its shape, strides, dtype and device, as bytes.
+form_of: Any = _internal.Watch().form_of if chainerx.is_available() else None
 GRAD_REQUIRED, BACKPROP_REQUIRED, CHAINED = 1, 2, 4
 #: Attributes of variables that are arrays, or only this package reads.
 INNER_ATTRIBUTES = frozenset(

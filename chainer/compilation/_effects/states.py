@@ -8,7 +8,14 @@ import chainerx
 from chainer.compilation import _trees
 from chainer.compilation._effects.effect import Effect, Observer
 from chainer.compilation._trace import Again, GraphBreak
-from chainer.compilation._trees import CHAINED, GRAD_REQUIRED, INNER_ATTRIBUTES, array_of, flags_of
+from chainer.compilation._trees import (
+    CHAINED,
+    GRAD_REQUIRED,
+    INNER_ATTRIBUTES,
+    array_of,
+    flags_of,
+    form_of,
+)
 from chainer.variable import Variable
 
 if TYPE_CHECKING:
@@ -274,7 +281,7 @@ def slot_form(value: Any, is_used: bool) -> Any:
     if is_used:
         return form
     # Code may ask for all this without a kernel, such as `len(self.h) != len(x)`.
-    return form, array.shape, array.strides, array.dtype, array.device
+    return form, form_of(array)
 
 
 def _is_chained(value: Any) -> bool:
@@ -320,12 +327,16 @@ def _maker(value: Any, draft: Draft, results: dict[int, int]) -> Callable[[list[
     is_leaf = flags_of(array) & (GRAD_REQUIRED | CHAINED) == GRAD_REQUIRED
     # Without the value, whose array would stay alive.
     is_variable = type(value) is Variable
-    requires_grad, name = (value.requires_grad, value._name) if is_variable else (False, None)
+    options: dict[str, Any] = {}  # only what is not the default: each costs time
+    if is_variable and not value.requires_grad:
+        options['requires_grad'] = False
+    if is_variable and value._name is not None:
+        options['name'] = value._name
 
     def make(arrays: list[Any]) -> Any:
         new = arrays[index]
         if is_variable:
-            new = Variable(new, requires_grad=requires_grad, name=name)
+            new = Variable(new, **options)
         if is_leaf:
             array_of(new).require_grad()
         return new

@@ -24,6 +24,7 @@ bool OnlyReads(KernelCall& call, const Storage& memory) {
 
 std::vector<Array> ArraysOf(KernelCall& call) {
     std::vector<Array> arrays;
+    arrays.reserve(8);  // as many as most calls have, at once
     CallVisitor visitor{[&arrays](const Array& a) { arrays.push_back(a); }};
     call.Accept(visitor);
     return arrays;
@@ -31,12 +32,14 @@ std::vector<Array> ArraysOf(KernelCall& call) {
 
 CallUses FindUses(const KernelCalls& calls) {
     CallUses all;
-    for (size_t i = 0; i < calls.size(); ++i) {
-        if (calls[i] == nullptr) continue;
-        for (const Array& a : ArraysOf(*calls[i])) {
-            std::vector<size_t>& uses = all[a.body()->storage.get()];
-            if (uses.empty() || uses.back() != i) uses.push_back(i);
-        }
+    all.reserve(calls.size());
+    size_t i = 0;
+    CallVisitor visitor{[&all, &i](const Array& a) {
+        std::vector<size_t>& uses = all[a.body()->storage.get()];
+        if (uses.empty() || uses.back() != i) uses.push_back(i);
+    }};
+    for (; i < calls.size(); ++i) {
+        if (calls[i] != nullptr) calls[i]->Accept(visitor);
     }
     return all;
 }

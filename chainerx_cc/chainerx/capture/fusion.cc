@@ -72,8 +72,7 @@ private:
 
 void Fusion::Run() {
     LeaveOutCopies();
-    DelayGradients(recording_, get_memory_);
-    uses_ = FindUses(calls_);
+    if (DelayGradients(recording_, uses_, get_memory_)) uses_ = FindUses(calls_);
     AddSumsDirectly();
     WriteInPlace();
     OverwriteScores();

@@ -37,16 +37,23 @@ size_t FindPlace(const Recording& recording, const CallUses& uses, size_t i,
 
 }  // namespace
 
-void DelayGradients(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory) {
+bool DelayGradients(Recording& recording, const CallUses& uses,
+                    const std::function<FusedMemory(const Storage&)>& get_memory) {
     KernelCalls& calls = recording.calls;
-    CallUses uses = FindUses(calls);
     std::vector<std::vector<size_t>> order(calls.size() + 1);  // by place
-    for (size_t i = 0; i < calls.size(); ++i) order[FindPlace(recording, uses, i, get_memory)].push_back(i);
+    bool has_moved = false;
+    for (size_t i = 0; i < calls.size(); ++i) {
+        size_t place = FindPlace(recording, uses, i, get_memory);
+        has_moved |= place != i;
+        order[place].push_back(i);
+    }
+    if (!has_moved) return false;
     KernelCalls ordered;
     for (const std::vector<size_t>& numbers : order) {
         for (size_t i : numbers) ordered.push_back(std::move(calls[i]));
     }
     calls = std::move(ordered);
+    return true;
 }
 
 }  // namespace chainerx

@@ -22,10 +22,7 @@ constexpr int64_t kMinSize = 32768;
 class ProductSums {
 public:
     ProductSums(Recording& recording, const std::function<FusedMemory(const Storage&)>& get_memory)
-        : calls_{recording.calls},
-          segment_ends_{recording.segment_ends},
-          get_memory_{get_memory},
-          uses_{FindUses(calls_)} {}
+        : calls_{recording.calls}, segment_ends_{recording.segment_ends}, get_memory_{get_memory} {}
 
     void Join(void* kernel) {
         for (size_t i = calls_.size(); i-- > 0;) {
@@ -43,6 +40,7 @@ private:
         if (!IsCallOf(calls_[last], kAddKernel)) return {};
         const Array out = *calls_[last]->Find<ElementwiseCall>()->out;
         if (out.ndim() != 2 || !out.IsContiguous() || out.GetTotalSize() < kMinSize) return {};
+        if (uses_.empty()) uses_ = FindUses(calls_);
         for (size_t i = last; !IsProduct(i, out.shape());) {
             if (!IsCallOf(calls_[i], kAddKernel)) return {};
             const auto& add = *calls_[i]->Find<ElementwiseCall>();
@@ -116,7 +114,7 @@ private:
     KernelCalls& calls_;
     const std::vector<size_t>& segment_ends_;
     const std::function<FusedMemory(const Storage&)>& get_memory_;
-    CallUses uses_;
+    CallUses uses_;  // found where an addition may end a sum, which most recordings lack
     std::vector<size_t> products_;
 };
 

@@ -220,6 +220,7 @@ void WatchFunction(Watch& self, PyObject* function) { self.AddFunction(function)
 void WatchData(Watch& self, PyObject* object) { self.AddData(object); }
 void WatchArray(Watch& self, PyObject* array) { self.AddArray(array); }
 int64_t GetFlags(Watch&, PyObject* array) { return Watch::FlagsOf(array); }
+PyRef GetForm(Watch&, PyObject* array) { return Watch::FormOf(array); }
 int64_t FindChange(Watch& self) { return self.FindChange(); }
 PyRef FindChanges(Watch& self) {
     PyRef list = Check(PyList_New(0));
@@ -318,6 +319,7 @@ void AddCapture(PyObject* module) {
             .Method<&GetFlags>("flags_of", "self, array",
                                "What is compared of an array: 1: needs a gradient, 2: backward reaches it, 4: a "
                                "function made it in a graph, 8: has a gradient.")
+            .Method<&GetForm>("form_of", "self, array", "The shape, strides, dtype and device of an array, as bytes.")
             .Method<&FindChange>("find_change", "self", "The number of the first thing that changed, or -1.")
             .Method<&FindChanges>("find_changes", "self", "The numbers of all things that changed.")
             .Add(module);

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstring>
 
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/small_vector.h"
 #include "chainerx/python/convert.h"
 
 namespace chainerx::python {
@@ -190,9 +192,26 @@ void Watch::AddArray(PyObject* array) { Add(Kind::kArray, array).flags = FlagsOf
 
 int Watch::FlagsOf(PyObject* array) {
     const Array& a = Arg<Array>::Get(array, "array");
-    bool required = a.IsGradRequired();
-    return (required ? 1 : 0) | (a.IsBackpropRequired() ? 2 : 0) | (a.IsChained() ? 4 : 0) |
-           (required && a.GetGrad() ? 8 : 0);
+    ArrayNode* node = a.body()->node();
+    if (node == nullptr) return 0;                             // no graph knows it, as of most arguments
+    BackpropId id = internal::GetBackpropId(a, std::nullopt);  // once: each call of a plan comes here for each array
+    if ((node->mask() & id.mask()) == 0) return 0;
+    bool required = node->IsGradRequired(id);
+    bool is_recorded = (internal::GetRecordMask(a) & id.mask()) != 0;
+    bool is_chained = node->creator() != nullptr && (node->creator()->mask() & id.mask()) != 0;
+    return (required ? 1 : 0) | (is_recorded ? 2 : 0) | (is_chained ? 4 : 0) | (required && node->GetGrad(id) ? 8 : 0);
+}
+
+PyRef Watch::FormOf(PyObject* array) {
+    const Array& a = Arg<Array>::Get(array, "array");
+    // There are as many strides as there are sizes, so that no two forms read alike.
+    SmallVector<int64_t, 18> form;
+    form.push_back(reinterpret_cast<intptr_t>(&a.device()));
+    form.push_back(static_cast<int64_t>(a.dtype()));
+    for (int64_t n : a.shape()) form.push_back(n);
+    for (int64_t n : a.strides()) form.push_back(n);
+    return Check(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(form.data()),
+                                           static_cast<Py_ssize_t>(form.size() * sizeof(int64_t))));
 }
 
 bool Watch::IsSame(const Entry& entry) {

@@ -39,6 +39,8 @@ public:
     // What is compared of an array: 1 if it needs a gradient, 2 if backward reaches it, 4 if a function made it in a
     // graph, 8 if it has a gradient.
     static int FlagsOf(PyObject* array);
+    // The shape, strides, dtype and device of an array, as bytes: attributes take five times as long.
+    static PyRef FormOf(PyObject* array);
 
     // The number of the first thing that has changed, in the order in which they were added; -1 if none has.
     int64_t FindChange() const;
