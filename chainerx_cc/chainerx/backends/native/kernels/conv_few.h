@@ -242,7 +242,7 @@ private:
                 if (kSkipsMasks && lanes[v] == kAll) {
                     x = Load(from);
                     // The second vector begins one element earlier: the one after its last may lie behind the image.
-                    if constexpr (kStep == 2) x = EvenThenOdd(x, Load(from + kSize - 1));
+                    if constexpr (kStep == 2) x = EvenThenOdd<T>(x, Load(from + kSize - 1));
                 } else {
                     auto low = static_cast<uint32_t>(lanes[v] & ((uint64_t{1} << kSize) - 1));
                     x = LoadMasked(from, low);
@@ -252,15 +252,6 @@ private:
             }
             return to;
         }
-    }
-
-    // Lanes 0, 2, 4, ... of low, then 1, 3, 5, ... of high
-    static CHAINERX_INLINE Vec<T> EvenThenOdd(Vec<T> low, Vec<T> high) {
-        constexpr int kSize = Simd<T>::kSize;
-        typename LaneMask<T>::V mask{};
-#pragma GCC unroll 16
-        for (int i = 0; i < kSize; ++i) mask[i] = 2 * i + (i < kSize / 2 ? 0 : 1);
-        return Shuffle<T>(low, high, mask);
     }
 
     // The elements of two vectors, `stride` apart from the first one on, that are lanes of vector v of a sheet.

@@ -4,6 +4,7 @@
 #include "chainerx/backends/native/kernels/conv.h"
 #include "chainerx/backends/native/kernels/conv_few.h"
 #include "chainerx/backends/native/kernels/conv_gemm.h"
+#include "chainerx/backends/native/kernels/conv_square.h"
 #include "chainerx/backends/native/kernels/conv_winograd.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
 
@@ -56,6 +57,12 @@ Problem<T> GroupOf(const Problem<T>& p, int64_t g, int64_t w_group) {
 
 template <class T>
 void ComputeGroups(const Problem<T>& p, int64_t groups, int64_t w_group) {
+    if constexpr (SquareWindows<T>::kIsCompiled) {
+        if (SquareWindows<T>::Fits(p, groups)) {
+            SquareWindows<T>{p, groups, w_group}.Multiply();
+            return;
+        }
+    }
     if (FewChannels<T>::Fits(p, groups)) {
         FewChannels<T>{p, groups, w_group}.Multiply();
         return;

@@ -137,6 +137,12 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(1, 2, 2, 2, {{130, 3, 1, 1, 1}, {112, 3, 1, 1, 1}}),
             MakeShape(1, 2, 2, 2, {{131, 3, 2, 0, 1}, {113, 3, 2, 2, 1}}),
             MakeShape(1, 2, 2, 2, {{31, 3, 2, 0, 1}, {31, 3, 2, 0, 1}}),  // vectors that end with the image
+            // Rows shorter than a vector, a little longer, and several bands
+            MakeShape(2, 9, 9, 9, {{9, 3, 1, 1, 1}, {3, 3, 1, 1, 1}}),
+            MakeShape(1, 9, 9, 9, {{6, 3, 1, 1, 1}, {1, 3, 1, 1, 1}}),
+            MakeShape(2, 9, 9, 9, {{13, 3, 2, 1, 1}, {13, 3, 2, 1, 1}}),
+            MakeShape(1, 9, 9, 9, {{12, 3, 2, 0, 1}, {38, 3, 2, 0, 1, 1}}),
+            MakeShape(1, 2, 2, 2, {{150, 3, 1, 1, 1}, {125, 3, 1, 1, 1}}),
             MakeShape(2, 3, 3, 3, {{17, 3, 1, 2, 2}, {19, 3, 2, 2, 2}}),
             MakeShape(2, 3, 3, 3, {{16, 3, 1, 1, 1}, {33, 3, 2, 1, 1}}),
             MakeShape(2, 3, 3, 3, {{16, 3, 3, 1, 1}, {37, 3, 3, 1, 1}}),

@@ -123,12 +123,22 @@ public:
             }
             return;
         }
+        if (step_ == 2 && rows_ == 1 && run->lanes == kAllLanes) {
+            const T* from = image + run->offset;
+            for (int64_t i = 0; i < count; ++i, from += image_size, out += step) {
+                // The second vector begins one element earlier: the one after its last may lie behind the image.
+                Store(out, EvenThenOdd<T>(Load(from), Load(from + Simd<T>::kSize - 1)));
+            }
+            return;
+        }
         for (int64_t i = 0; i < count; ++i, image += image_size, out += step) {
             Store(out, Read(image, tap));
         }
     }
 
 private:
+    static constexpr uint32_t kAllLanes = (uint64_t{1} << Simd<T>::kSize) - 1;
+
     static CHAINERX_INLINE bool IsSameRow(const Window& w, const int64_t* a, const int64_t* b) {
         bool same = true;
         for (int d = 0; d < w.ndim - 1; ++d) {

@@ -181,6 +181,18 @@ CHAINERX_INLINE Vec<T> EvenLanes(Vec<T> low, Vec<T> high) {
     return Shuffle<T>(low, high, even);
 }
 
+// Lanes 0, 2, 4, ... of low, then 1, 3, 5, ... of high
+template <class T>
+CHAINERX_INLINE Vec<T> EvenThenOdd(Vec<T> low, Vec<T> high) {
+    constexpr int kSize = Simd<T>::kSize;
+    typename LaneMask<T>::V mask{};
+#pragma GCC unroll 16
+    for (int i = 0; i < kSize; ++i) {
+        mask[i] = 2 * i + (i < kSize / 2 ? 0 : 1);
+    }
+    return Shuffle<T>(low, high, mask);
+}
+
 template <class T>
 CHAINERX_INLINE T Sum(Vec<T> v) {
     // Pairwise within the vector.
