@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 15
 # Upper half of the bits of a float32, in its memory
 _UPPER = 1 if sys.byteorder == 'little' else 0
-_HAS_CORE = chainerx.is_available()
+#: Whether loops run in ChainerX's core.
+HAS_CORE = chainerx.is_available()
 
 
 def encode(array: Any, wire: str, out: Any = None) -> Any:
@@ -36,7 +37,7 @@ def encode(array: Any, wire: str, out: Any = None) -> Any:
     xp = cuda.get_array_module(array)
     if out is None:
         out = xp.empty(array.size, numpy.uint16)
-    if _HAS_CORE and xp is numpy:
+    if HAS_CORE and xp is numpy:
         _internal.to_half(array, out, wire == 'bfloat16')
     elif wire == 'float16':
         out.view(numpy.float16)[...] = array
@@ -65,7 +66,7 @@ def decode(bits: Any, wire: str, out: Any = None) -> Any:
     xp = cuda.get_array_module(bits)
     if out is None:
         out = xp.empty(bits.size, numpy.float32)
-    if _HAS_CORE and xp is numpy:
+    if HAS_CORE and xp is numpy:
         _internal.from_half(bits, out, wire == 'bfloat16')
     elif wire == 'float16':
         out[...] = bits.view(numpy.float16)
@@ -84,7 +85,7 @@ def mean(sources: Sequence[Any], results: Sequence[Any]) -> None:
         results: Arrays to write to.
 
     """
-    if _HAS_CORE and sources[0].dtype == numpy.float32:
+    if HAS_CORE and sources[0].dtype == numpy.float32:
         _internal.mean(sources, results)
         return
     # A product with the reciprocal, as in the core, so that ranks with and without it agree.

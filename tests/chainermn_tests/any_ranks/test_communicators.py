@@ -15,6 +15,7 @@ import chainerx
 from chainermn import _messages
 from chainermn._mpi import mpi
 from chainermn.means import dtypes, kernels, shared_memory
+from chainerx import _internal
 
 NAMES = ['naive', 'flat', 'non_cuda_aware', 'pure_nccl']
 WIRES = ['float16', 'bfloat16', 'float32', 'float64']
@@ -384,12 +385,12 @@ def test_bad_arguments(comm, call, error, message):
 def loops(request, monkeypatch):
     """Which loops compute: compiled ones, or NumPy's where there are none."""
     if request.param == 'numpy':
-        monkeypatch.setattr(kernels, '_HAS_CORE', False)
-    elif kernels._core is None:
+        monkeypatch.setattr(kernels, 'HAS_CORE', False)
+    elif not kernels.HAS_CORE:
         pytest.skip('ChainerX is not built')
 
 
-@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.skipif(not kernels.HAS_CORE, reason='ChainerX is not built')
 @pytest.mark.parametrize('wire', dtypes.HALVES)
 def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
     bits = numpy.random.RandomState(0).randint(2**32, size=100003, dtype='uint32')
@@ -402,7 +403,7 @@ def test_halves_do_not_depend_on_kernels(wire, monkeypatch):
             return halves, kernels.decode(halves, wire)
 
     halves, floats = convert()
-    monkeypatch.setattr(kernels, '_HAS_CORE', False)
+    monkeypatch.setattr(kernels, 'HAS_CORE', False)
     for actual, expected in zip((halves, floats), convert()):
         if wire == 'float16':
             actual, expected = (x[~numpy.isnan(values)] for x in (actual, expected))
@@ -423,20 +424,20 @@ def test_mean_of_arrays(n, dtype, loops):
     numpy.testing.assert_array_equal(arrays[0], total)
 
 
-@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.skipif(not kernels.HAS_CORE, reason='ChainerX is not built')
 def test_kernels_check_arrays():
     floats, halves = numpy.zeros(4, 'f'), numpy.zeros(4, 'uint16')
     with pytest.raises(ValueError, match='halves must have elements of 2 bytes, not 4'):
-        kernels._core._to_half(floats, floats, True)
+        _internal.to_half(floats, floats, True)
     with pytest.raises(ValueError, match='numbers of elements differ: 4 and 3'):
-        kernels._core._from_half(halves, floats[:3], True)
+        _internal.from_half(halves, floats[:3], True)
     with pytest.raises(ValueError, match='not C-contiguous'):
-        kernels._core._mean([floats[::2]], [floats[::2]])
+        _internal.mean([floats[::2]], [floats[::2]])
     with pytest.raises(ValueError, match='sources must have an item'):
-        kernels._core._mean([], [floats])
+        _internal.mean([], [floats])
 
 
-@pytest.mark.skipif(kernels._core is None, reason='ChainerX is not built')
+@pytest.mark.skipif(not kernels.HAS_CORE, reason='ChainerX is not built')
 def test_places():
     def ones(*shape):
         return chainerx.ones(shape, 'float32', device='native:0')
@@ -447,7 +448,7 @@ def test_places():
     n = _SLOT_BYTES // 4
     memory = [ones(n), ones(n), ones(8)]
     addresses = [address(array) for array in memory]
-    places = kernels._core._Places(memory)
+    places = _internal.Places(memory)
     before = ones(n)
     with places:
         first, second, third = ones(n), ones(2, n // 2), ones(n)
@@ -464,7 +465,7 @@ def test_places():
             raise chainerx.ChainerxError
     assert address(ones(n)) not in addresses
     other_memory = ones(n)
-    other = kernels._core._Places([other_memory])
+    other = _internal.Places([other_memory])
     with places:
         with other:
             assert address(ones(n)) == address(other_memory)
@@ -477,9 +478,9 @@ def test_places():
     del places, memory
     assert float(again.sum()) == float(second.sum()) == float(before.sum()) == n
     with pytest.raises(chainerx.ChainerxError, match='an array is a part of another one'):
-        kernels._core._Places([before[1:]])
+        _internal.Places([before[1:]])
     with pytest.raises(TypeError, match='arrays'):
-        kernels._core._Places([numpy.ones(n)])
+        _internal.Places([numpy.ones(n)])
 
 
 @pytest.mark.parametrize('wire', dtypes.HALVES)

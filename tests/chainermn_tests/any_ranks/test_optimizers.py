@@ -189,7 +189,7 @@ def test_large_gradients(comm, options, dtype, device, monkeypatch):
             i in (2, 3)
             and comm.size > 1
             and dtype != 'float16'
-            and kernels._core is not None
+            and kernels.HAS_CORE
             and options.get('sharded') != 'gradients'
         ):
             assert (sum(copies) == 0) == (options.get('bucket_bytes', 0) is not None)
