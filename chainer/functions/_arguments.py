@@ -62,7 +62,11 @@ def parse_ints(value, name):
         TypeError: If its type is wrong.
 
     """
-    return tuple([parse_int(v, name) for v in (value if isinstance(value, tuple) else (value,))])
+    values = value if isinstance(value, tuple) else (value,)
+    try:
+        return tuple([parse_int(v, name) for v in values])
+    except TypeError:
+        raise TypeError(f'{name} must be an int or a tuple of ints, not {value!r}') from None
 
 
 def pair(name, x):

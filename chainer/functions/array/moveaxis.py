@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Moveaxis(View):
     """Moves axes to new positions."""
 
-    def __init__(self, source: int | Sequence[int], destination: int | Sequence[int]) -> None:
+    def __init__(self, source: int | tuple[int, ...], destination: int | tuple[int, ...]) -> None:
         self.source: tuple[int, ...] = _arguments.parse_ints(source, 'source')
         self.destination: tuple[int, ...] = _arguments.parse_ints(destination, 'destination')
         if len(self.source) != len(self.destination):
@@ -56,7 +56,7 @@ class Moveaxis(View):
 
 
 def moveaxis(
-    x: VariableLike, source: int | Sequence[int], destination: int | Sequence[int]
+    x: VariableLike, source: int | tuple[int, ...], destination: int | tuple[int, ...]
 ) -> Variable:
     """Moves axes to new positions; other axes keep their order.
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from chainer.variable import Variable
 
 
+def _count(number):
+    """``True`` repeats once, ``False`` never, as in NumPy."""
+    return int(number) if isinstance(number, (bool, numpy.bool_)) else number
+
+
 class Repeat(_base.Operation):
     """Repeats elements along an axis."""
 
@@ -28,12 +33,9 @@ class Repeat(_base.Operation):
 
     _kernels = _base.kernels(least_size=4096)
 
-    def __init__(self, repeats: int | Sequence[int], axis: int | None = None) -> None:
-        # True repeats once, False never, as in NumPy.
-        counts = repeats if isinstance(repeats, tuple) else (repeats,)
-        self.repeats = _arguments.parse_ints(
-            tuple([int(n) if isinstance(n, (bool, numpy.bool_)) else n for n in counts]), 'repeats'
-        )
+    def __init__(self, repeats: int | tuple[int, ...], axis: int | None = None) -> None:
+        counts = tuple(map(_count, repeats)) if isinstance(repeats, tuple) else _count(repeats)
+        self.repeats = _arguments.parse_ints(counts, 'repeats')
         if not all([n >= 0 for n in self.repeats]):
             raise ValueError(f'all elements in repeats must be zero or larger, got {repeats}')
         self.axis: int | None = _arguments.parse_single_axis(axis)
@@ -76,7 +78,7 @@ class Repeat(_base.Operation):
         return (gx.reshape(shape),)
 
 
-def repeat(x: VariableLike, repeats: int | Sequence[int], axis: int | None = None) -> Variable:
+def repeat(x: VariableLike, repeats: int | tuple[int, ...], axis: int | None = None) -> Variable:
     """Repeats elements along an axis.
 
     Args:

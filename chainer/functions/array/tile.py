@@ -24,7 +24,7 @@ class Tile(_base.Operation):
 
     _kernels = _base.kernels(least_size=4096)
 
-    def __init__(self, reps: int | Sequence[int]) -> None:
+    def __init__(self, reps: int | tuple[int, ...]) -> None:
         self.reps: tuple[int, ...] = _arguments.parse_ints(reps, 'reps')
         if not all([n >= 0 for n in self.reps]):
             raise ValueError(f'all elements in reps must be zero or larger, got {reps}')
@@ -54,7 +54,7 @@ class Tile(_base.Operation):
         return (gx.reshape(shape),)
 
 
-def tile(x: VariableLike, reps: int | Sequence[int]) -> Variable:
+def tile(x: VariableLike, reps: int | tuple[int, ...]) -> Variable:
     """Repeats a whole array along each axis.
 
     Args:

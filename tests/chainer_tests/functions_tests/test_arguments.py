@@ -4,6 +4,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import re
 
 import numpy as np
 import pytest
@@ -346,3 +347,19 @@ def test_defaults_of_functions_and_their_nodes_agree():
 def test_messages_name_the_bias(call, b):
     with pytest.raises(type_check.InvalidType, match=r'\bb\.(shape|ndim|dtype)'):
         call(b)
+
+
+@pytest.mark.parametrize(
+    ('name', 'call', 'given'),
+    [
+        ('repeats', lambda: F.repeat(X, [1, 2], 0), '[1, 2]'),
+        ('repeats', lambda: F.repeat(X, (1, 'a'), 0), "(1, 'a')"),
+        ('reps', lambda: F.tile(X, [2, 1]), '[2, 1]'),
+        ('axis', lambda: F.squeeze(X, [0]), '[0]'),
+        ('source', lambda: F.moveaxis(X, [0, 1], (1, 0)), '[0, 1]'),
+    ],
+)
+def test_messages_say_that_tuples_are_taken(name, call, given):
+    message = f'{name} must be an int or a tuple of ints, not {given}'
+    with pytest.raises(TypeError, match=f'^{re.escape(message)}$'):
+        call()
