@@ -37,7 +37,7 @@ def translator(words):
         return jax.lax.scan(step, state, xs)
 
     def loss(weights, xs, ys):
-        embed, w, b = weights[0], *weights[7:]
+        embed, w, b = weights[0], weights[7], weights[8]
         zeros = jnp.zeros((xs.shape[1], 32), 'f')
         state, _ = run((zeros, zeros), embed[xs], weights[1:4])
         _, hs = run(state, embed[ys[:-1]], weights[4:7])
