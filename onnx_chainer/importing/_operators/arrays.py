@@ -34,15 +34,9 @@ def flatten(x, *, axis):
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
-@operator('Squeeze', lists=(1,), any_dtype=True)
-def squeeze(x, axes):
-    axes = v.axes_of(axes, x.ndim)
-    if axes is None:
-        axes = tuple(i for i, n in enumerate(x.shape) if n == 1)
-    for axis in axes:
-        if x.shape[axis] != 1:
-            raise ValueError(f'axis {axis} of the shape {x.shape} is not one')
-    return F.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+operators(
+    {'Squeeze': lambda x, axes: F.squeeze(x, v.axes_of(axes, x.ndim))}, lists=(1,), any_dtype=True
+)
 
 
 @operator('Unsqueeze', lists=(1,), any_dtype=True)
