@@ -80,9 +80,7 @@ def _spread(g, f, x):
         shape[axis] = n * k
         x = g.reshape(x, shape)
     axes = [2 + i for i, (n, out) in enumerate(zip(shape[2:], outs)) if n != out]
-    if not axes:
-        return x
-    return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes)
+    return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes) if axes else x
 
 
 @converts(11)

@@ -34,21 +34,16 @@ def flatten(x, *, axis):
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
+def _unsqueeze(x, axes):
+    # NumPy refuses axes that are not there or not distinct.
+    return F.reshape(x, np.expand_dims(np.broadcast_to(0, x.shape), tuple(axes)).shape)
+
+
 operators(
-    {'Squeeze': lambda x, axes: F.squeeze(x, v.axes_of(axes, x.ndim))}, lists=(1,), any_dtype=True
+    {'Squeeze': lambda x, axes: F.squeeze(x, v.axes_of(axes, x.ndim)), 'Unsqueeze': _unsqueeze},
+    lists=(1,),
+    any_dtype=True,
 )
-
-
-@operator('Unsqueeze', lists=(1,), any_dtype=True)
-def unsqueeze(x, axes):
-    ndim = x.ndim + len(axes)
-    axes = v.axes_of(axes, ndim)
-    if len({*axes}) != len(axes):
-        raise ValueError(f'the axes {axes} are not distinct')
-    rest = iter(x.shape)
-    return F.reshape(x, tuple(1 if i in axes else next(rest) for i in range(ndim)))
-
-
 operators(
     {
         'Transpose': lambda x, *, perm: F.transpose(x, perm),
