@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import numbers
 from typing import TYPE_CHECKING, Any
 
@@ -307,6 +308,10 @@ class Builder(KnownCall):
     def square(self, x: Any) -> Any:
         """The product of a value and itself."""
         return self.Mul(x, x)
+
+    def ndtr(self, x: Any) -> Any:
+        """The distribution function of the normal distribution."""
+        return self.Add(self.Mul(self.Erf(self.Mul(x, math.sqrt(0.5))), 0.5), 0.5)
 
     def softplus(self, x: Any) -> Any:
         """``log(1 + exp(x))`` without overflow."""

@@ -47,34 +47,26 @@ def _parts(g: Any, slices: Any) -> list[Any]:
 def get(g: Any, slices: Any, x: str) -> Any:
     """Name of ``x[slices]``."""
     parts = _parts(g, slices)
-    bounds: list[tuple[Any, Any, int, int]] = []
-    removed: list[int] = []
-    arrays: dict[int, Any] = {}
-    layout: list[int | None] = []  # the axes of the result: of the input, or new ones
-    axis = 0
-    for s in parts:
-        if s is None:
-            layout.append(None)
-            continue
-        if _is_array(s):
-            arrays[axis - len(removed)] = s
-        elif isinstance(s, slice):
-            layout.append(axis - len(removed))
-        else:
-            i = s if isinstance(s, Dim) else int(s)
-            s = slice(i, None if i == -1 else i + 1)
-            removed.append(axis)
-        if isinstance(s, slice) and s != slice(None):
-            start, end, step = _bounds(s)
-            bounds.append((start, end, axis, step))
-        axis += 1
+    old = [s for s in parts if s is not None]
+    numbers = [i for i, s in enumerate(old) if not _is_array(s) and not isinstance(s, slice)]
+    cuts = {
+        i: _bounds(s)
+        for i, s in enumerate(old)
+        if i in numbers or (isinstance(s, slice) and s != slice(None))
+    }
     y = x
-    if bounds:
-        starts, ends, axes, steps = (list(values) for values in zip(*bounds))
-        y = g.slice(y, starts, ends, axes, steps if any(s != 1 for s in steps) else None)
-    y = g.squeeze(y, removed)
+    if cuts:
+        starts, ends, steps = zip(*cuts.values())
+        y = g.slice(y, starts, ends, list(cuts), steps if any(s != 1 for s in steps) else None)
+    y = g.squeeze(y, numbers)
+    left = [s for i, s in enumerate(old) if i not in numbers]
+    arrays = {i: s for i, s in enumerate(left) if _is_array(s)}
+    rest = (i for i in range(len(left)) if i not in arrays)
+    # The axes of the result: of the input, or new ones.
+    kept = [s for s in parts if s is None or isinstance(s, slice)]
+    layout: list[int | None] = [None if s is None else next(rest) for s in kept]
     if arrays:
-        y, order = _take(g, y, arrays, g.ndim() - len(removed))
+        y, order = _take(g, y, arrays, len(left))
         place = _place_of_arrays(parts)
         n_index = len(order) - len([axis for axis in layout if axis is not None])
         layout[place:place] = [_INDEX] * n_index
@@ -102,6 +94,10 @@ def _arrange(g, y, order, wanted):
 
 
 def _bounds(s):
+    """Start, end and step of a slice, or of that of one element."""
+    if not isinstance(s, slice):
+        i = s if isinstance(s, Dim) else int(s)
+        s = slice(i, None if i == -1 else i + 1)
     step = 1 if s.step is None else int(s.step)
     if step > 0:
         return 0 if s.start is None else s.start, _END if s.stop is None else s.stop, step

@@ -18,13 +18,6 @@ def _of_channels(g, parameter):
 
 
 @converts()
-def convert_GELU(g, f, x):
-    if g.has('Gelu'):
-        return g.Gelu(x)
-    return g.Mul(x, g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5))
-
-
-@converts()
 def convert_TanhGELU(g, f, x):
     if g.has('Gelu'):
         return g.Gelu(x, approximate='tanh')
@@ -42,17 +35,15 @@ def convert_RReLU(g, f, x):
     return g.PRelu(x, f.r)
 
 
-@converts()
-def convert_Softplus(g, f, x):
-    if f.beta == 1:
-        return g.Softplus(x)
-    return g.Mul(g.Softplus(g.Mul(x, f.beta)), 1 / f.beta)
+def _softplus(g, f, x):
+    return g.Softplus(x) if f.beta == 1 else g.Mul(g.Softplus(g.Mul(x, f.beta)), 1 / f.beta)
 
 
 formulas(
     ClippedReLU=lambda g, f, x: g.clip(x, 0, f.cap),
     CReLU=lambda g, f, x: g.Concat(g.Relu(x), g.Relu(g.Neg(x)), axis=g.axis(f.axis)),
     ELU=lambda g, f, x: g.Elu(x, alpha=f.alpha),
+    GELU=lambda g, f, x: g.Gelu(x) if g.has('Gelu') else g.Mul(x, g.ndtr(x)),
     HardSigmoid=lambda g, f, x: g.HardSigmoid(x, alpha=0.2, beta=0.5),
     LeakyReLU=lambda g, f, x: g.LeakyRelu(x, alpha=f.slope),
     LogSoftmax=lambda g, f, x: g.softmax(x, f.axis, g.ndim(), 'LogSoftmax'),
@@ -60,5 +51,6 @@ formulas(
     PReLUFunction=lambda g, f, x, W: g.PRelu(x, _of_channels(g, W)),
     SiLU=lambda g, f, x: g.Mul(x, g.Sigmoid(x)),
     Softmax=lambda g, f, x: g.softmax(x, f.axis, g.ndim(), 'Softmax'),
+    Softplus=_softplus,
     Swish=lambda g, f, x, beta: g.Mul(x, g.Sigmoid(g.Mul(x, _of_channels(g, beta)))),
 )

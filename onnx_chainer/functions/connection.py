@@ -99,9 +99,7 @@ _LOWEST = {'e': -6e4, 'f': -1e38, 'd': -1e300}
 @converts()
 def convert_scaled_dot_product_attention(g, f, q, k, v, mask=None):
     """The operator for four axes; others are made of products."""
-    scale = f.scale
-    if scale is None:
-        scale = 1 / math.sqrt(int(g.shape(0)[-1]))
+    scale = 1 / math.sqrt(int(g.shape(0)[-1])) if f.scale is None else f.scale
     # The operator gives NaN for a row without an allowed position, Chainer zeros.
     if g.has('Attention') and (mask is None or g.dtype(3).kind == 'f') and _are_plain(g):
         return g.Attention(q, k, v, mask, is_causal=int(f.is_causal), scale=float(scale))

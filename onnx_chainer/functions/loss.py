@@ -48,9 +48,7 @@ def convert_Hinge(g, f, x, t):
     loss = g.Relu(g.Add(g.Mul(signs, x), 1))
     if f.norm == 'L2':
         loss = g.square(loss)
-    if f.reduce == 'mean':
-        return g.Div(g.reduce('ReduceSum', loss), g.shape()[0])
-    return loss
+    return g.Div(g.reduce('ReduceSum', loss), g.shape()[0]) if f.reduce == 'mean' else loss
 
 
 @converts()

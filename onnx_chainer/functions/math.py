@@ -24,11 +24,8 @@ def _value(g, f):
     return g.const(f.value) if is_number(f.value) else f.value
 
 
-@converts()
-def convert_PowVarConst(g, f, x):
-    if is_number(f.value) and f.value == 2:
-        return g.square(x)
-    return g.Pow(x, _value(g, f))
+def _power(g, f, x):
+    return g.square(x) if is_number(f.value) and f.value == 2 else g.Pow(x, _value(g, f))
 
 
 def _flat(g, f, x):
@@ -126,15 +123,12 @@ def convert_FFT(g, f, real, imag):
     return [g.squeeze(part, [g.ndim()]) for part in g.split(y, [1, 1], g.ndim())]
 
 
-@converts()
-def convert_Fmod(g, f, x, divisor):
-    if g.has('Mod'):
-        return g.Mod(x, divisor, fmod=1)
-    return g.Sub(x, g.Mul(divisor, _truncated(g, g.Div(x, divisor))))
-
-
 def _truncated(g, x):
     return g.Mul(g.Sign(x), g.Floor(g.Abs(x)))
+
+
+def _fmod(g, f, x, y):
+    return g.Mod(x, y, fmod=1) if g.has('Mod') else g.Sub(x, g.Mul(y, _truncated(g, g.Div(x, y))))
 
 
 @converts()
@@ -222,6 +216,7 @@ formulas(
     MulConstant=lambda g, f, x: g.Mul(x, _value(g, f)),
     DivFromConstant=lambda g, f, x: g.Div(_value(g, f), x),
     PowConstVar=lambda g, f, x: g.Pow(_value(g, f), x),
+    PowVarConst=_power,
     ArgMax=lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMax'),
     ArgMin=lambda g, f, x: _index_of_extreme(g, f, x, 'ArgMin'),
     BatchL2NormSquared=lambda g, f, x: g.reduce('ReduceSumSquare', x, list(range(1, g.ndim()))),
@@ -230,11 +225,12 @@ formulas(
     Erfc=lambda g, f, x: g.Sub(1, g.Erf(x)),
     # Exact near zero.
     Expm1=lambda g, f, x: g.Mul(g.Tanh(g.Mul(x, 0.5)), g.Add(g.Exp(x), 1)),
+    Fmod=_fmod,
     Identity=lambda g, f, *xs: [g.Identity(x) for x in xs],
     LinearInterpolate=lambda g, f, p, x, y: g.Add(g.Mul(p, x), g.Mul(g.Sub(1, p), y)),
     Log2=lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(2)),
     Log10=lambda g, f, x: g.Mul(g.Log(x), 1 / math.log(10)),
-    Ndtr=lambda g, f, x: g.Add(g.Mul(g.Erf(g.Mul(x, math.sqrt(0.5))), 0.5), 0.5),
+    Ndtr=lambda g, f, x: g.ndtr(x),
     RsqrtGPU=lambda g, f, x: g.Reciprocal(g.Sqrt(x)),
     Square=lambda g, f, x: g.square(x),
     LogSumExp=lambda g, f, x: g.reduce('ReduceLogSumExp', x, _axes(g, f)),

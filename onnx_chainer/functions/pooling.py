@@ -44,12 +44,6 @@ def _max(g, f, x):
     return y
 
 
-@converts()
-def convert_ROIPooling2D(g, f, x, rois):
-    shape = [f.outh, f.outw]
-    return g.MaxRoiPool(x, rois, pooled_shape=shape, spatial_scale=float(f.spatial_scale))
-
-
 @converts(10)
 def convert_ROIAverageAlign2D(g, f, x, rois, indices):
     ratio = f.sampling_ratio
@@ -86,9 +80,7 @@ def _spread(g, f, x):
         shape[axis] = n * k
         x = g.reshape(x, shape)
     axes = [2 + i for i, (n, out) in enumerate(zip(shape[2:], outs)) if n != out]
-    if not axes:
-        return x
-    return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes)
+    return g.slice(x, [0] * len(axes), [outs[a - 2] for a in axes], axes) if axes else x
 
 
 @converts(11)
@@ -112,6 +104,9 @@ formulas(
     AveragePoolingND=_average,
     MaxPooling2D=_max,  # of programs: functions of Chainer are MaxPoolingND
     MaxPoolingND=_max,
+    ROIPooling2D=lambda g, f, x, rois: g.MaxRoiPool(
+        x, rois, pooled_shape=[f.outh, f.outw], spatial_scale=float(f.spatial_scale)
+    ),
     Unpooling2D=_spread,
     UnpoolingND=_spread,
 )

@@ -44,11 +44,10 @@ Kernel Loop(const Node& node) {
     Body body = node.Body("body");
     int captured = node.captured_count();
     int carried = node.input_count() - captured - 2;
-    if (carried < 0 || body->input_count() != carried + 2 + captured || body->output_count() < carried + 1) {
-        throw ModelError{"the body has ",  body->input_count() - captured,
-                         " inputs and ",   body->output_count(),
-                         " outputs for ",  carried,
-                         " carried values"};
+    int inputs = body->input_count() - captured;
+    int outputs = body->output_count();
+    if (carried < 0 || inputs != carried + 2 || outputs < carried + 1) {
+        throw ModelError{"the body has ", inputs, " inputs and ", outputs, " outputs for ", carried, " carried values"};
     }
     Device* device = &node.device();
     return [body, carried, device](const Inputs& in) {

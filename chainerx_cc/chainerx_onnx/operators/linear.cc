@@ -18,8 +18,7 @@ Kernel MatMul(const Node& node) {
         // The third input is a bias that the planner has joined.
         return MakeLinear(node, w, node.Constant(2));
     }
-    bool relu = node.relu;
-    return [relu](const Inputs& in) {
+    return [relu = node.relu](const Inputs& in) {
         Array y = Matmul(in[0], in[1]);
         return relu ? Relu(y) : y;
     };
@@ -39,8 +38,7 @@ Kernel Gemm(const Node& node) {
     if (w && w.ndim() == 2 && IsFloat(w.dtype()) && !trans_a && alpha == 1 && is_bias) {
         return MakeLinear(node, trans_b ? Transpose(w) : w, c ? Reshape(c, Shape{c.GetTotalSize()}) : c);
     }
-    bool relu = node.relu;
-    return [alpha, beta, trans_a, trans_b, align, relu](const Inputs& in) {
+    return [alpha, beta, trans_a, trans_b, align, relu = node.relu](const Inputs& in) {
         if (in[0].ndim() != 2 || in[1].ndim() != 2) throw ModelError{"the operands are no matrices"};
         Dtype dtype = in[0].dtype();
         bool is_float = IsFloat(dtype);

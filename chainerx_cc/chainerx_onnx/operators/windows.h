@@ -3,7 +3,6 @@
 // Windows of convolutions and poolings as ONNX describes them.
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -119,10 +118,10 @@ inline Array PadSpatial(const Array& x, const Ints& before, const Ints& behind, 
 }
 
 // The opposite: negative widths pad.
-inline Array CropSpatial(const Array& x, Ints before, Ints behind) {
-    std::transform(before.begin(), before.end(), before.begin(), std::negate<>{});
-    std::transform(behind.begin(), behind.end(), behind.begin(), std::negate<>{});
-    return PadSpatial(x, before, behind);
+inline Array CropSpatial(const Array& x, const Ints& before, const Ints& behind) {
+    Widths widths = NoWidths(x.ndim());
+    for (size_t i = 0; i < before.size(); ++i) widths[i + 2] = {-before[i], -behind[i]};
+    return PadOrCut(x, widths);
 }
 
 }  // namespace chainerx::onnx

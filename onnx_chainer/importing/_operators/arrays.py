@@ -34,27 +34,16 @@ def flatten(x, *, axis):
     return F.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
-@operator('Squeeze', lists=(1,), any_dtype=True)
-def squeeze(x, axes):
-    axes = v.axes_of(axes, x.ndim)
-    if axes is None:
-        axes = tuple(i for i, n in enumerate(x.shape) if n == 1)
-    for axis in axes:
-        if x.shape[axis] != 1:
-            raise ValueError(f'axis {axis} of the shape {x.shape} is not one')
-    return F.reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
+def _unsqueeze(x, axes):
+    # NumPy refuses axes that are not there or not distinct.
+    return F.reshape(x, np.expand_dims(np.broadcast_to(0, x.shape), tuple(axes)).shape)
 
 
-@operator('Unsqueeze', lists=(1,), any_dtype=True)
-def unsqueeze(x, axes):
-    ndim = x.ndim + len(axes)
-    axes = v.axes_of(axes, ndim)
-    if len({*axes}) != len(axes):
-        raise ValueError(f'the axes {axes} are not distinct')
-    rest = iter(x.shape)
-    return F.reshape(x, tuple(1 if i in axes else next(rest) for i in range(ndim)))
-
-
+operators(
+    {'Squeeze': lambda x, axes: F.squeeze(x, v.axes_of(axes, x.ndim)), 'Unsqueeze': _unsqueeze},
+    lists=(1,),
+    any_dtype=True,
+)
 operators(
     {
         'Transpose': lambda x, *, perm: F.transpose(x, perm),

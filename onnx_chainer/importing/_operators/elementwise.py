@@ -24,11 +24,8 @@ def arithmetic(differentiable, plain):
 
 def _divide_integers(a, b):
     """Quotients rounded towards zero."""
-    xp = v.xp_of(a)
-    quotient = a // b
-    if a.dtype.kind != 'u':
-        quotient = quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
-    return xp.asarray(quotient, a.dtype)
+    is_above = (a % b != 0) & ((a < 0) != (b < 0))  # a quotient that is rounded down
+    return v.xp_of(a).asarray(a // b + is_above, a.dtype)
 
 
 def _binary(function):

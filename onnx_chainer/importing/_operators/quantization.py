@@ -80,14 +80,6 @@ operators(
 # -- quantized numbers
 
 
-def _limits(dtype):
-    """The least and the largest number, or ``None`` for floats."""
-    if dtype.kind not in 'iu' and not _is_short_integer(dtype):
-        return None
-    info = ml_dtypes.iinfo(dtype)
-    return int(info.min), int(info.max)
-
-
 def _aligned(parameter, x, axis, block_size):
     """A scale or zero point in a shape that is broadcast with ``x``."""
     if parameter.size == 1:
@@ -102,11 +94,11 @@ def _aligned(parameter, x, axis, block_size):
 def quantize(x, scale, zero_point, dtype, saturate=1):
     """``x / scale + zero_point`` rounded half to even, within the limits of the dtype."""
     y = x / scale
-    limits = _limits(dtype)
-    if limits is None:
+    if dtype.kind not in 'iu' and not _is_short_integer(dtype):
         return _converted(y.astype(np.float32), dtype, saturate)
     y = np.rint(y.astype(np.float64)) + np.asarray(zero_point).astype(np.float64)
-    return np.clip(y, *limits).astype(np.int64).astype(dtype)
+    limits = ml_dtypes.iinfo(dtype)
+    return np.clip(y, int(limits.min), int(limits.max)).astype(np.int64).astype(dtype)
 
 
 @operator('QuantizeLinear', takes=HOST)

@@ -106,10 +106,7 @@ def _cumulative(name, start):
             shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
             first = v.like(x, np.full(shape, start, x.dtype))
             x = F.concat((first, part(x, axis, slice(0, -1))), axis=axis)
-        if v.is_float(x):
-            y = getattr(F, name)(x, axis)
-        else:
-            y = v.calling_arrays(plain, x, axis=axis)
+        y = getattr(F, name)(x, axis) if v.is_float(x) else v.calling_arrays(plain, x, axis=axis)
         return F.flip(y, axis) if reverse else y
 
     return call
