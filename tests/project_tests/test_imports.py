@@ -152,6 +152,19 @@ def test_functions_ask_for_functions():
     assert packages and not paths
 
 
+def test_private_names_of_the_compiled_core_are_listed():
+    """A change in the core shows there whom it concerns."""
+    users = [
+        f'{path.relative_to(ROOT)}: {ast.unparse(node)}'
+        for package in ('chainer', 'chainermn', 'onnx_chainer')
+        for path in sorted((ROOT / package).rglob('*.py'))
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if (isinstance(node, ast.Attribute) and ast.unparse(node) == 'chainerx._core')
+        or (isinstance(node, ast.ImportFrom) and 'chainerx import _core' in ast.unparse(node))
+    ]
+    assert not users
+
+
 def test_no_import_cycle():
     edges = {module: _imports(module) & _modules().keys() for module in _modules()}
     done, path = set(), []
