@@ -26,34 +26,26 @@ Array RepeatHeads(const Array& x, int64_t heads) {
     return Reshape(wide, Shape{s[0], heads, s[2], s[3]});
 }
 
-struct Visibility {
-    explicit Visibility(const Node& node)
-        : causal{node.Flag("is_causal")}, left{node.Int("left_window_size")}, right{node.Int("right_window_size")} {}
-
-    bool causal;
-    int64_t left;
-    int64_t right;
-
-    // Which keys the queries see by their places: an array to broadcast, or no array for all.
-    Array operator()(int64_t rows, int64_t columns, int64_t past, const Array& lengths, Device& device) const {
-        if (!causal && left < 0 && right < 0 && !lengths) return {};
-        Array key = Reshape(Steps(columns, 0, device), Shape{1, 1, 1, columns});
-        Array place = Reshape(Steps(rows, 1, device), Shape{1, 1, rows, 1});
-        Array seen;
-        auto also = [&seen](const Array& a) { seen = seen ? LogicalAnd(seen, a) : a; };
-        if (lengths) {
-            Array count = AsAxis(Cast(lengths, Dtype::kInt64), 3);
-            also(Less(key, count));
-            place = past > 0 ? place + Scalar{past} : place + count - Scalar{rows};
-        } else {
-            place = place + Scalar{past};
-        }
-        if (causal) also(LessEqual(key, place));
-        if (left >= 0) also(GreaterEqual(key, place - Scalar{left}));
-        if (right >= 0) also(LessEqual(key, place + Scalar{right}));
-        return seen;
+// Which keys the queries see by their places: an array to broadcast, or no array for all.
+Array Visible(int64_t rows, int64_t columns, int64_t past, const Array& lengths, bool causal, int64_t left,
+              int64_t right, Device& device) {
+    if (!causal && left < 0 && right < 0 && !lengths) return {};
+    Array key = Reshape(Steps(columns, 0, device), Shape{1, 1, 1, columns});
+    Array place = Reshape(Steps(rows, 1, device), Shape{1, 1, rows, 1});
+    Array seen;
+    auto also = [&seen](const Array& a) { seen = seen ? LogicalAnd(seen, a) : a; };
+    if (lengths) {
+        Array count = AsAxis(Cast(lengths, Dtype::kInt64), 3);
+        also(Less(key, count));
+        place = past > 0 ? place + Scalar{past} : place + count - Scalar{rows};
+    } else {
+        place = place + Scalar{past};
     }
-};
+    if (causal) also(LessEqual(key, place));
+    if (left >= 0) also(GreaterEqual(key, place - Scalar{left}));
+    if (right >= 0) also(LessEqual(key, place + Scalar{right}));
+    return seen;
+}
 
 Array HideWhereNot(const Array& scores, const Array& allowed) { return Where(allowed, scores, Scalar{-kInfinity}); }
 
@@ -65,8 +57,8 @@ Array SafeSoftmax(const Array& scores) {
 }
 
 Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array& given_mask, const Array& past_key,
-                     const Array& past_value, const Array& lengths, const WantedOutputs& wanted,
-                     const Visibility& visible, const std::optional<int64_t>& q_heads,
+                     const Array& past_value, const Array& lengths, const WantedOutputs& wanted, bool causal,
+                     int64_t left, int64_t right, const std::optional<int64_t>& q_heads,
                      const std::optional<int64_t>& kv_heads, int64_t mode, const std::optional<double>& scale,
                      double softcap, const std::optional<Dtype>& precision) {
     bool is_flat = q.ndim() == 3;
@@ -87,7 +79,7 @@ Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array
     Array keys = RepeatHeads(key, heads);
     Array values = RepeatHeads(value, heads);
     int64_t columns = keys.shape()[2];
-    Array seen = visible(rows, columns, past, lengths, query.device());
+    Array seen = Visible(rows, columns, past, lengths, causal, left, right, query.device());
     Array mask = given_mask;
     auto finish = [&](const Array& y) {
         if (!is_flat) return y;
@@ -98,7 +90,7 @@ Arrays AttentionNode(const Array& q, const Array& k, const Array& v, const Array
                     (!mask || (!seen && mask.shape()[mask.ndim() - 1] == columns));
     if (is_plain && columns > 0) {
         std::optional<Array> allowed;
-        bool is_triangle = seen && visible.causal && visible.left < 0 && visible.right < 0 && !lengths && past == 0;
+        bool is_triangle = seen && causal && left < 0 && right < 0 && !lengths && past == 0;
         if (mask) allowed = mask;
         if (seen && !is_triangle) allowed = seen;
         return {finish(ScaledDotProductAttention(query, keys, values, allowed, factor, is_triangle)), key, value};
@@ -149,7 +141,8 @@ Array RotaryEmbedding(const Array& input, const Array& cos_cache, const Array& s
 
 const OperatorTable kAttentionOperators = {
         {"Attention", Call<AttentionNode>,
-         "q_num_heads kv_num_heads qk_matmul_output_mode scale softcap softmax_precision"},
+         "is_causal left_window_size right_window_size q_num_heads kv_num_heads qk_matmul_output_mode scale softcap "
+         "softmax_precision"},
         {"RotaryEmbedding", Call<RotaryEmbedding>, "interleaved num_heads rotary_embedding_dim"},
 };
 

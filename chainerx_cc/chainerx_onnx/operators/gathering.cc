@@ -116,10 +116,6 @@ Array ScatterElements(const Array& x, const Array& indices, const Array& updates
     return Scatter(x, PlacesAlong(indices, x.shape(), axis), 1, updates, reduction);
 }
 
-Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int8_t axis) {
-    return ScatterElements(x, indices, updates, axis, kNone);
-}
-
 Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
     Points points{indices, x.shape(), 0};
     return Scatter(x, points.places, points.rest.GetTotalSize(), updates, reduction);
@@ -157,21 +153,6 @@ Array Compress(const Array& x, const Array& condition, const std::optional<int8_
     return axis ? Take(x, places, *axis) : Take(Ravel(x), places, 0);
 }
 
-// Whether rows of a contiguous matrix in host memory are in this order. NaN is the greatest number.
-template <class T>
-auto RowOrder(const Array& rows, int64_t width) {
-    using Wide = typename ComputeType<T>::type;
-    auto less = [](T a, T b) {
-        auto x = static_cast<Wide>(a);
-        auto y = static_cast<Wide>(b);
-        return x < y || (x == x && y != y);
-    };
-    return [p = rows.data<T>(), width, less](int64_t a, int64_t b) {
-        return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width,
-                                            less);
-    };
-}
-
 // Rows of an axis in ascending order without repetitions, or in the order of their first occurrence.
 Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is_sorted) {
     Array x = axis ? input : Ravel(input);
@@ -181,8 +162,21 @@ Arrays UniqueRows(const Array& input, const std::optional<int8_t>& axis, bool is
     Ints order = FirstInts(length);
     Ints first;  // of each group of equal rows
     Ints group(length);
+    int64_t width = rows.GetTotalSize() / std::max<int64_t>(length, 1);
     VisitDtype(x.dtype(), [&](auto tag) {
-        auto less = RowOrder<typename decltype(tag)::type>(rows, rows.GetTotalSize() / std::max<int64_t>(length, 1));
+        using T = typename decltype(tag)::type;
+        using Wide = typename ComputeType<T>::type;
+        const T* p = rows.data<T>();
+        // NaN is the greatest number.
+        auto is_less = [](T a, T b) {
+            auto left = static_cast<Wide>(a);
+            auto right = static_cast<Wide>(b);
+            return left < right || (left == left && right != right);
+        };
+        auto less = [&](int64_t a, int64_t b) {
+            return std::lexicographical_compare(p + a * width, p + (a + 1) * width, p + b * width, p + (b + 1) * width,
+                                                is_less);
+        };
         std::stable_sort(order.begin(), order.end(), less);
         for (int64_t i = 0; i < length; ++i) {
             if (i == 0 || less(order[i - 1], order[i])) first.push_back(order[i]);
@@ -209,7 +203,7 @@ const OperatorTable kGatheringOperators = {
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
         {"GatherElements", Call<TakeAlong>, "axis", Purity::kPure, "", Operands::kMoved},
         {"GatherND", Call<GatherNd>, "batch_dims", Purity::kPure, "", Operands::kMoved},
-        {"Scatter", Call<ScatterOld>, "axis", Purity::kPure, "", Operands::kMoved},
+        {"Scatter", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
         {"ScatterElements", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
         {"ScatterND", Call<ScatterNd>, "reduction", Purity::kPure, "", Operands::kMoved},
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},

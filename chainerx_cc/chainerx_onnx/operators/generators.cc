@@ -27,20 +27,14 @@ Kernel Constant(const Node& node) {
     throw ModelError{"it has no value"};
 }
 
-// The only element of a tensor, or zero.
-struct FillValue {
-    explicit FillValue(const Node& node) {
-        Array value = node.Has("value") ? node.Tensor("value") : Zeros(Shape{1}, dtype, node.device());
-        if (value.GetTotalSize() != 1) throw ModelError{"its value has ", value.GetTotalSize(), " elements"};
-        scalar = AsScalar(value);
-        dtype = value.dtype();
-    }
-    Dtype dtype{Dtype::kFloat32};
-    Scalar scalar{0};
-};
-
-Array ConstantOfShape(const Ints& shape, const FillValue& fill, Device& device) {
-    return Full(CheckedShape(shape, GetItemSize(fill.dtype)), fill.scalar, fill.dtype, device);
+// Of the only element of a tensor, or of zeros.
+Kernel ConstantOfShape(const Node& node) {
+    Array value = node.Has("value") ? node.Tensor("value") : Zeros(Shape{1}, Dtype::kFloat32, node.device());
+    if (value.GetTotalSize() != 1) throw ModelError{"its value has ", value.GetTotalSize(), " elements"};
+    IntsParameter shape{node, "input"};
+    return [shape, fill = AsScalar(value), dtype = value.dtype(), &device = node.device()](const Inputs& in) {
+        return Full(CheckedShape(shape.Read(in), GetItemSize(dtype)), fill, dtype, device);
+    };
 }
 
 Array EyeLike(const Array& x, const std::optional<Dtype>& dtype, int64_t k) {
@@ -95,7 +89,7 @@ Array Multinomial(const Array& x, const std::optional<Dtype>& dtype, int64_t cou
 const OperatorTable kGeneratorsOperators = {
         {"Bernoulli", Call<Bernoulli>, "dtype", Purity::kRandom},
         {"Constant", Constant, "", Purity::kPure, "", Operands::kValues},
-        {"ConstantOfShape", Call<ConstantOfShape>, "input"},
+        {"ConstantOfShape", ConstantOfShape},
         {"EyeLike", Call<EyeLike>, "dtype k"},
         {"Multinomial", Call<Multinomial>, "dtype sample_size", Purity::kRandom},
         {"RandomNormal", Call<Random<chainerx::RandomNormal>>, "shape dtype mean scale", Purity::kRandom},

@@ -137,8 +137,10 @@ struct Resizing {
     }
 
     // `box`: the beginnings of the region along the axes, then its ends, for kCrop.
-    Array operator()(const Array& input, const Axes& axes, const Ints& sizes, const std::vector<double>& scales,
-                     const std::vector<double>& box = {}) const {
+    // `given`: sizes; else they follow from the scales.
+    Array operator()(const Array& input, const Axes& axes, const std::vector<double>& scales,
+                     const std::vector<double>& box = {}, const std::optional<Ints>& given = std::nullopt) const {
+        Ints sizes = given ? *given : ScaledSizes(input, axes, scales);
         Array x = resample.mode == kNearest || IsFloat(input.dtype()) ? input : Cast(input, Dtype::kFloat64);
         Ints dims = ToVector(x.shape());
         for (size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
@@ -172,29 +174,24 @@ struct Resizing {
     double fill{0};
 };
 
-Array ResizeByScales(const Array& x, const Axes& axes, const std::vector<double>& scales, const Resizing& resize,
-                     const std::vector<double>& box = {}) {
-    return resize(x, axes, ScaledSizes(x, axes, scales), scales, box);
-}
-
 // Opset 1 has the scales of images as attributes, and opset 7 those of all axes.
 Array Upsample(const Array& x, const Array& scales, const Resizing& resize, const std::vector<float>& given,
                const std::optional<double>& height, const std::optional<double>& width) {
     std::vector<double> values{given.begin(), given.end()};
     if (height && width) values = {1, 1, *height, *width};
     if (scales) values = ReadDoubles(scales);
-    return ResizeByScales(x, AxesBetween(0, x.ndim()), values, resize);
+    return resize(x, AxesBetween(0, x.ndim()), values);
 }
 
 Array Resize(const Array& x, const Array& roi, const Array& scales, const std::optional<Ints>& given_sizes,
              const std::optional<Axes>& given_axes, Opset opset, const Resizing& resize) {
     Axes axes = given_axes.value_or(AxesBetween(0, x.ndim()));
-    if (opset < 11) return ResizeByScales(x, axes, ReadDoubles(roi), resize);  // its second input are the scales
+    if (opset < 11) return resize(x, axes, ReadDoubles(roi));  // its second input are the scales
     std::vector<double> box = roi && resize.coordinates == kCrop ? ReadDoubles(roi) : std::vector<double>{};
-    if (scales && scales.GetTotalSize() > 0) return ResizeByScales(x, axes, ReadDoubles(scales), resize, box);
+    if (scales && scales.GetTotalSize() > 0) return resize(x, axes, ReadDoubles(scales), box);
     Ints sizes = given_sizes.value_or(Ints{});
     std::vector<double> factors = ScalesOf(x, axes, resize.policy, &sizes);
-    return resize(x, axes, sizes, factors, box);
+    return resize(x, axes, factors, box, sizes);
 }
 
 // Coordinates mirrored at both ends, until they lie between.
@@ -213,91 +210,81 @@ struct Taps {
     double weights[4];
 };
 
-struct GridSampler {
-    explicit GridSampler(const Node& node)
-        : padding{node.Choice("padding_mode")}, align_corners{node.Flag("align_corners")} {
-        constexpr int kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
-        mode = kModes[node.Choice("mode")];
-    }
+enum class GridMode { kBilinear, kNearest, kBicubic, kLinear, kCubic };
+enum GridPadding { kZeros, kBorder, kReflection };
 
-    Taps TapsOf(double x, int64_t length) const {
-        auto n = static_cast<double>(length);
-        double low = align_corners ? 0 : -0.5;
-        double high = align_corners ? n - 1 : n - 0.5;
-        x = align_corners ? (x + 1) * (n - 1) / 2 : ((x + 1) * n - 1) / 2;
-        if (!(std::abs(x) < 1e15)) x = -1e15;
-        if (mode == kNearest) x = std::nearbyint(x);
-        if (mode != kCubic) {
-            if (padding == kReflection) x = Reflect(x, low, high);
-            if (padding != kZeros) x = std::min(std::max(x, 0.0), n - 1);
-        }
-        Taps taps;
-        double first = std::floor(x) - (mode == kCubic ? 1 : 0);
-        taps.count = mode == kNearest ? 1 : mode == kLinear ? 2 : 4;
-        Resampling kernel;
-        kernel.mode = mode;
-        for (int i = 0; i < taps.count; ++i) {
-            double place = first + i;
-            taps.weights[i] = mode == kNearest ? 1 : kernel.Weight(x - place);
-            if (padding == kReflection) place = Reflect(place, low, high);
-            if (padding != kZeros) place = std::min(std::max(place, 0.0), n - 1);
-            bool is_inside = place >= 0 && place < n;
-            taps.places[i] = is_inside ? static_cast<int64_t>(place) : 0;
-            if (!is_inside) taps.weights[i] = 0;
-        }
-        return taps;
+Taps TapsOf(double x, int64_t length, Mode mode, GridPadding padding, bool align_corners) {
+    auto n = static_cast<double>(length);
+    double low = align_corners ? 0 : -0.5;
+    double high = align_corners ? n - 1 : n - 0.5;
+    x = align_corners ? (x + 1) * (n - 1) / 2 : ((x + 1) * n - 1) / 2;
+    if (!(std::abs(x) < 1e15)) x = -1e15;
+    if (mode == kNearest) x = std::nearbyint(x);
+    if (mode != kCubic) {
+        if (padding == kReflection) x = Reflect(x, low, high);
+        if (padding != kZeros) x = std::min(std::max(x, 0.0), n - 1);
     }
+    Taps taps;
+    double first = std::floor(x) - (mode == kCubic ? 1 : 0);
+    taps.count = mode == kNearest ? 1 : mode == kLinear ? 2 : 4;
+    Resampling kernel;
+    kernel.mode = mode;
+    for (int i = 0; i < taps.count; ++i) {
+        double place = first + i;
+        taps.weights[i] = mode == kNearest ? 1 : kernel.Weight(x - place);
+        if (padding == kReflection) place = Reflect(place, low, high);
+        if (padding != kZeros) place = std::min(std::max(place, 0.0), n - 1);
+        bool is_inside = place >= 0 && place < n;
+        taps.places[i] = is_inside ? static_cast<int64_t>(place) : 0;
+        if (!is_inside) taps.weights[i] = 0;
+    }
+    return taps;
+}
 
-    // x (N, C, spatial...), grid (N, out..., spatial axes)
-    Array operator()(const Array& x, const Array& grid) const {
-        int axes = x.ndim() - 2;
-        if (axes < 1 || axes > 3 || grid.ndim() != x.ndim() || grid.shape()[axes + 1] != axes ||
-            grid.shape()[0] != x.shape()[0]) {
-            throw ModelError{"the shapes are ", x.shape(), " and ", grid.shape()};
-        }
-        int64_t batch = x.shape()[0];
-        int64_t channels = x.shape()[1];
-        int64_t size = SizeOf(x.shape(), 2, x.ndim());
-        int64_t points = SizeOf(grid.shape(), 1, axes + 1);
-        Shape shape{batch, channels};
-        for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[i + 1]);
-        if (size == 0) throw ModelError{"the image has the shape ", x.shape()};
-        Array from = InHostMemory(x);
-        Array at = InHostMemory(grid);
-        Array out = EmptyInHostMemory(shape);
-        for (int64_t i = 0; i < batch * points; ++i) {
-            int64_t offsets[64];
-            double weights[64];
-            int count = 1;
-            offsets[0] = 0;
-            weights[0] = 1;
-            for (int d = 0; d < axes; ++d) {
-                // The last coordinate is that of the first axis.
-                int64_t length = x.shape()[d + 2];
-                Taps taps = TapsOf(at.data<double>()[i * axes + axes - 1 - d], length);
-                for (int k = count * taps.count - 1; k >= 0; --k) {
-                    offsets[k] = offsets[k / taps.count] * length + taps.places[k % taps.count];
-                    weights[k] = weights[k / taps.count] * taps.weights[k % taps.count];
-                }
-                count *= taps.count;
+// x (N, C, spatial...), grid (N, out..., spatial axes)
+Array GridSample(const Array& x, const Array& grid, GridMode given, GridPadding padding, bool align_corners) {
+    constexpr Mode kModes[] = {kLinear, kNearest, kCubic, kLinear, kCubic};
+    Mode mode = kModes[static_cast<int>(given)];
+    int axes = x.ndim() - 2;
+    if (axes < 1 || axes > 3 || grid.ndim() != x.ndim() || grid.shape()[axes + 1] != axes ||
+        grid.shape()[0] != x.shape()[0]) {
+        throw ModelError{"the shapes are ", x.shape(), " and ", grid.shape()};
+    }
+    int64_t batch = x.shape()[0];
+    int64_t channels = x.shape()[1];
+    int64_t size = SizeOf(x.shape(), 2, x.ndim());
+    int64_t points = SizeOf(grid.shape(), 1, axes + 1);
+    Shape shape{batch, channels};
+    for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[i + 1]);
+    if (size == 0) throw ModelError{"the image has the shape ", x.shape()};
+    Array from = InHostMemory(x);
+    Array at = InHostMemory(grid);
+    Array out = EmptyInHostMemory(shape);
+    for (int64_t i = 0; i < batch * points; ++i) {
+        int64_t offsets[64];
+        double weights[64];
+        int count = 1;
+        offsets[0] = 0;
+        weights[0] = 1;
+        for (int d = 0; d < axes; ++d) {
+            // The last coordinate is that of the first axis.
+            int64_t length = x.shape()[d + 2];
+            Taps taps = TapsOf(at.data<double>()[i * axes + axes - 1 - d], length, mode, padding, align_corners);
+            for (int k = count * taps.count - 1; k >= 0; --k) {
+                offsets[k] = offsets[k / taps.count] * length + taps.places[k % taps.count];
+                weights[k] = weights[k / taps.count] * taps.weights[k % taps.count];
             }
-            for (int64_t c = 0; c < channels; ++c) {
-                const double* image = from.data<double>() + (i / points * channels + c) * size;
-                double sum = 0;
-                for (int k = 0; k < count; ++k) sum += weights[k] * image[offsets[k]];
-                out.data<double>()[(i / points * channels + c) * points + i % points] = sum;
-            }
+            count *= taps.count;
         }
-        return Like(x, out);
+        for (int64_t c = 0; c < channels; ++c) {
+            const double* image = from.data<double>() + (i / points * channels + c) * size;
+            double sum = 0;
+            for (int k = 0; k < count; ++k) sum += weights[k] * image[offsets[k]];
+            out.data<double>()[(i / points * channels + c) * points + i % points] = sum;
+        }
     }
-
-    enum { kZeros, kBorder, kReflection };
-    int mode;
-    int padding;
-    bool align_corners;
-};
-
-Array GridSample(const Array& x, const Array& grid, const GridSampler& sample) { return sample(x, grid); }
+    return Like(x, out);
+}
 
 // theta: (N, axes, axes + 1)
 Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
@@ -327,7 +314,7 @@ Array AffineGrid(const Array& theta, const Ints& size, bool align_corners) {
 
 const OperatorTable kImagesOperators = {
         {"AffineGrid", Call<AffineGrid>, "size align_corners"},
-        {"GridSample", Call<GridSample>},
+        {"GridSample", Call<GridSample>, "mode padding_mode align_corners"},
         {"Resize", Call<Resize>, "sizes axes"},
         {"Upsample", Call<Upsample>, "scales height_scale width_scale"},
 };

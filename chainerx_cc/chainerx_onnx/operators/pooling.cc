@@ -34,9 +34,6 @@ struct PoolWindows : Windows {
         return true;
     }
 
-    // Whether its average pooling has the same windows with the same padding.
-    bool AreThoseOfAveragePool() const { return AreThoseOfMaxPool(false) && needed == before; }
-
     Array Padded(const Array& x, const Scalar& value) const { return PadSpatial(x, before, needed, value); }
 
     // Calls f(indices) for each place in the window: they give the elements there of all windows of a padded array.
@@ -61,7 +58,6 @@ struct PoolWindows : Windows {
         ForEachPlace([&](const ArrayIndices& at) { y = y ? kFunction(y, At(padded, at)) : At(padded, at); });
         return y;
     }
-    Array Sum(const Array& padded) const { return Combine<Add>(padded); }
 
     Ints outs;
     Ints needed;
@@ -102,7 +98,7 @@ Arrays MaxPoolNode(const Array& x, const WindowAttributes& attributes, bool is_c
 
 Array AveragePoolNode(const Array& x, const WindowAttributes& attributes, bool include_pad) {
     PoolWindows windows{attributes, x.shape()};
-    if (windows.AreThoseOfAveragePool()) {
+    if (windows.AreThoseOfMaxPool(false) && windows.needed == windows.before) {
         return AveragePool(x, Sizes(windows.kernel), Sizes(windows.strides), Sizes(windows.before),
                            include_pad ? PoolPadding::kZero : PoolPadding::kIgnore);
     }
@@ -116,7 +112,7 @@ Array AveragePoolNode(const Array& x, const WindowAttributes& attributes, bool i
         Array inside = LogicalAnd(GreaterEqual(places, Scalar{begin}), Less(places, Scalar{end}));
         sizes = ExpandDims(sizes, sizes.ndim()) * Sum(Cast(inside, x.dtype()), Axes{1});
     }
-    return windows.Sum(windows.Padded(x, Scalar{0})) / Maximum(sizes, Scalar{1});
+    return windows.Combine<Add>(windows.Padded(x, Scalar{0})) / Maximum(sizes, Scalar{1});
 }
 
 // Opset 1 has it as a floating point number.
@@ -133,7 +129,7 @@ struct Exponent {
 
 Array LpPool(const Array& x, const WindowAttributes& attributes, const Exponent& p) {
     PoolWindows windows{attributes, x.shape()};
-    return p.Norm(x, [&](const Array& powers) { return windows.Sum(windows.Padded(powers, Scalar{0})); });
+    return p.Norm(x, [&](const Array& powers) { return windows.Combine<Add>(windows.Padded(powers, Scalar{0})); });
 }
 
 Axes SpatialAxes(const Array& x) { return AxesBetween(2, x.ndim()); }

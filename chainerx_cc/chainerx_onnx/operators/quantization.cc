@@ -96,8 +96,7 @@ public:
         if (!constant || constant.ndim() != 2 || (node.HasInput(b_zero) && !zero)) return;
         packed_.emplace(is_transposed ? Transpose(constant) : constant, zero ? std::optional{zero} : std::nullopt);
     }
-    bool is_packed() const { return packed_.has_value(); }
-    const PackedIntegerMatrix& packed() const { return *packed_; }
+    const std::optional<PackedIntegerMatrix>& packed() const { return packed_; }
     // As int32. The zero point of `a` is input 2.
     Array operator()(const Array& a, const Inputs& in) const {
         if (packed_) return (*packed_)(a, in.Optional(2));
@@ -115,7 +114,7 @@ private:
 // The planner has joined further inputs to a product with a constant: scales of both operands, and perhaps a bias.
 Kernel MatMulInteger(const Node& node) {
     IntegerProduct product{node, 1, 3};
-    if (product.is_packed()) {
+    if (product.packed()) {
         node.Consume(1);
         node.Consume(3);
     }
@@ -126,7 +125,7 @@ Kernel MatMulInteger(const Node& node) {
     return [product, epilogue](const Inputs& in) {
         IntegerEpilogue scaled = epilogue;
         scaled.a_scale = in[4];
-        return product.packed()(in[0], in.Optional(2), scaled);
+        return (*product.packed())(in[0], in.Optional(2), scaled);
     };
 }
 

@@ -67,7 +67,6 @@ public:
             if (i < betas.size()) activation.beta = betas[i];
             activation.clip = clip;
         }
-        per_direction_ = static_cast<int>(defaults.size());
     }
 
     // A layer that ChainerX runs in one kernel; none for other activations than its.
@@ -114,7 +113,7 @@ public:
         for (int64_t d = 0; d < directions; ++d) {
             Arrays biases = SplitAxis(At(b, {d}), 0, {rows, rows});
             Direction direction{d, units, AsContiguous(At(r, {d})), AsContiguous(biases[1]),
-                                &activations_[d * per_direction_]};
+                                &activations_[d * activations_.size() / directions]};
             Array projected = Linear(x, At(w, {d}), AsContiguous(biases[0]), 2);
             Arrays states = InitialStates(in, n_states_, layout_, d, Shape{directions, batch, units}, x.dtype());
             Arrays steps(length);
@@ -143,7 +142,6 @@ private:
     int64_t hidden_size_;
     std::vector<bool> reversed_;
     std::vector<Activation> activations_;
-    int per_direction_;
 };
 
 Kernel Rnn(const Node& node) {

@@ -72,16 +72,12 @@ Value CastLike(const Value& x, const Value& target, Device& device) {
     return CastTo(x, std::nullopt, device);
 }
 
-// An element type that is known when the model is loaded; no dtype is that of strings.
-struct TargetType {
-    explicit TargetType(const Node& node) {
-        auto type = static_cast<int32_t>(node.Int("to"));
-        if (type != static_cast<int32_t>(ElementType::kString)) dtype = DtypeOf(type);
-    }
+Kernel CastNode(const Node& node) {
+    auto type = static_cast<int32_t>(node.Int("to"));
     std::optional<Dtype> dtype;
-};
-
-Value CastNode(const Value& x, const TargetType& to, Device& device) { return CastTo(x, to.dtype, device); }
+    if (type != static_cast<int32_t>(ElementType::kString)) dtype = DtypeOf(type);
+    return [dtype, &device = node.device()](const Inputs& in) { return CastTo(in.value(0), dtype, device); };
+}
 
 Array BitCast(const Array& input, Dtype to) {
     Array x = AsContiguous(input);
@@ -95,7 +91,7 @@ Array BitCast(const Array& input, Dtype to) {
 
 const OperatorTable kTypesOperators = {
         {"BitCast", Call<BitCast>, "to"},
-        {"Cast", Call<CastNode>, "", Purity::kPure, "", Operands::kValues},
+        {"Cast", CastNode, "", Purity::kPure, "", Operands::kValues},
         {"CastLike", Call<CastLike>, "", Purity::kPure, "", Operands::kValues},
 };
 

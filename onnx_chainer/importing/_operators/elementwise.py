@@ -97,6 +97,7 @@ operators(
 )
 operators({'Identity': lambda x: (x,)}, takes=VALUES)
 operators({'Round': v.array_function('rint')}, takes=ARRAYS)
+operators({'Where': F.where}, any_dtype=True)
 
 
 @operator('Clip', scalars=(1, 2))
@@ -145,6 +146,3 @@ def bit_shift(a, b, *, direction):
 def is_inf(x, *, detect_negative, detect_positive):
     infinity = x.dtype.type(np.inf)
     return (x == infinity) & bool(detect_positive) | (x == -infinity) & bool(detect_negative)
-
-
-operators({'Where': F.where}, any_dtype=True)

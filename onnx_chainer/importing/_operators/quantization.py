@@ -30,7 +30,8 @@ def _converted(x, dtype, saturate=True, round_mode='up'):
     if dtype.kind == 'O':
         return np.array([str(value) for value in x.ravel()], object).reshape(x.shape)
     if x.dtype.kind in 'OSU':
-        return _from_strings(x, dtype)
+        parse = float if dtype.kind not in 'iub' else lambda text: int(float(text))
+        return np.array([parse(text) for text in x.ravel()]).astype(dtype).reshape(x.shape)
     if dtype.name == 'float8_e8m0fnu':
         x = x.astype(np.float32)
         return numpy_helper.to_float8e8m0(x, bool(saturate), round_mode).astype(dtype)
@@ -60,11 +61,6 @@ def _saturated(x, dtype):
     limits = ml_dtypes.finfo(dtype)
     y = np.clip(x.astype(np.float32), limits.min.astype(np.float32), limits.max.astype(np.float32))
     return y.astype(dtype)
-
-
-def _from_strings(x, dtype):
-    parse = float if dtype.kind not in 'iub' else lambda text: int(float(text))
-    return np.array([parse(text) for text in x.ravel()]).astype(dtype).reshape(x.shape)
 
 
 operators(

@@ -10,15 +10,12 @@ import numpy as np
 from .. import _values as v
 from ..registry import HOST, operator, operators
 
-
-def _full_match(x, *, pattern):
-    return np.asarray(np.frompyfunc(re.compile(pattern).fullmatch, 1, 1)(x), bool)
-
-
 operators(
     {
         'StringConcat': lambda a, b: np.asarray(a.astype(object) + b.astype(object), object),
-        'RegexFullMatch': _full_match,
+        'RegexFullMatch': lambda x, *, pattern: np.asarray(
+            np.frompyfunc(re.compile(pattern).fullmatch, 1, 1)(x), bool
+        ),
     },
     takes=HOST,
 )
