@@ -102,8 +102,6 @@ public:
         for (int i = 0; i < node.output_count(); ++i) wanted_.push_back(node.HasOutput(i));
     }
     bool operator[](size_t i) const { return i < wanted_.size() && wanted_[i]; }
-    // How many outputs there are, also those that nothing uses.
-    int64_t count() const { return static_cast<int64_t>(wanted_.size()); }
 
 private:
     std::vector<bool> wanted_;

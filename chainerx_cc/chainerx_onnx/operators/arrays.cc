@@ -90,20 +90,25 @@ Array Concat(const Arrays& xs, const std::optional<int64_t>& axis) {
     return xs.size() == 1 ? xs[0] : Concatenate(xs, CheckAxis(axis.value_or(1), xs[0].ndim()));
 }
 
-Arrays Split(const Array& x, const std::optional<Ints>& split, int8_t axis, const std::optional<int64_t>& num_outputs,
-             const WantedOutputs& wanted) {
-    int64_t length = x.shape()[axis];
-    int64_t count = wanted.count();
-    if (num_outputs.value_or(count) != count) {
-        throw ModelError{"its attribute 'num_outputs' is ", *num_outputs, ", and it has ", count, " outputs"};
+struct OutputCount {
+    explicit OutputCount(const Node& node) : value{node.output_count()} {
+        int64_t given = node.OptionalInt("num_outputs").value_or(value);
+        if (given != value) {
+            throw ModelError{"its attribute 'num_outputs' is ", given, ", and it has ", value, " outputs"};
+        }
     }
+    int64_t value;
+};
+
+Arrays Split(const Array& x, const std::optional<Ints>& split, int8_t axis, OutputCount count) {
+    int64_t length = x.shape()[axis];
     Ints sizes = split.value_or(Ints{});
     if (!split) {
-        int64_t each = (length + count - 1) / count;
-        for (int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<int64_t>(length - i * each, 0, each));
+        int64_t each = (length + count.value - 1) / count.value;
+        for (int64_t i = 0; i < count.value; ++i) sizes.push_back(std::clamp<int64_t>(length - i * each, 0, each));
     }
-    if (static_cast<int64_t>(sizes.size()) != count) {
-        throw ModelError{"it has ", sizes.size(), " sizes for ", count, " outputs"};
+    if (static_cast<int64_t>(sizes.size()) != count.value) {
+        throw ModelError{"it has ", sizes.size(), " sizes for ", count.value, " outputs"};
     }
     return SplitAxis(x, axis, sizes);
 }
@@ -280,7 +285,7 @@ const OperatorTable kArraysOperators = {
         {"Size", Call<Size>, "", Purity::kPure, "", Operands::kCompared},
         {"Slice", Call<SliceAxes>, "starts ends axes steps", Purity::kPure, "", Operands::kMoved},
         {"SpaceToDepth", Call<SpaceToDepth>, "blocksize mode"},
-        {"Split", Call<Split>, "split axis num_outputs", Purity::kPure, "", Operands::kMoved},
+        {"Split", Call<Split>, "split axis", Purity::kPure, "", Operands::kMoved},
         {"Squeeze", Call<chainerx::Squeeze>, "axes", Purity::kPure, "", Operands::kMoved},
         {"Tile", Call<Tile>, "repeats axis", Purity::kPure, "", Operands::kMoved},
         {"Transpose", Call<chainerx::Transpose>, "perm", Purity::kPure, "", Operands::kMoved},

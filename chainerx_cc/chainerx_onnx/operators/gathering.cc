@@ -116,6 +116,10 @@ Array ScatterElements(const Array& x, const Array& indices, const Array& updates
     return Scatter(x, PlacesAlong(indices, x.shape(), axis), 1, updates, reduction);
 }
 
+Array ScatterOld(const Array& x, const Array& indices, const Array& updates, int8_t axis) {
+    return ScatterElements(x, indices, updates, axis, kNone);
+}
+
 Array ScatterNd(const Array& x, const Array& indices, const Array& updates, ScatterReduction reduction) {
     Points points{indices, x.shape(), 0};
     return Scatter(x, points.places, points.rest.GetTotalSize(), updates, reduction);
@@ -203,7 +207,7 @@ const OperatorTable kGatheringOperators = {
         {"Gather", Gather, "", Purity::kPure, "", Operands::kMoved},
         {"GatherElements", Call<TakeAlong>, "axis", Purity::kPure, "", Operands::kMoved},
         {"GatherND", Call<GatherNd>, "batch_dims", Purity::kPure, "", Operands::kMoved},
-        {"Scatter", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
+        {"Scatter", Call<ScatterOld>, "axis", Purity::kPure, "", Operands::kMoved},
         {"ScatterElements", Call<ScatterElements>, "axis reduction", Purity::kPure, "", Operands::kMoved},
         {"ScatterND", Call<ScatterNd>, "reduction", Purity::kPure, "", Operands::kMoved},
         {"TensorScatter", Call<TensorScatter>, "write_indices axis mode"},
