@@ -30,15 +30,42 @@ def test_readme_links():
     assert [link for link in map(''.join, links) if not (ROOT / link).exists()] == []
 
 
-def test_readme_counts_functions():
+def test_texts_count_functions():
     pytest.importorskip('onnx')
     from onnx_chainer.functions import NOT_EXPORTED
 
     names = [name for name in dir(chainer.functions) if name[0] != '_']
     total = sum(inspect.isfunction(getattr(chainer.functions, name)) for name in names)
     exported = total - len(NOT_EXPORTED)
-    assert f'all {total} functions run natively' in README
-    assert f'{exported} of {total} functions and all links' in README
+    claims = {
+        'README.md': [
+            f'all {total} functions run natively',
+            f'{exported} of {total} functions and all links',
+        ],
+        'CHANGELOG.md': [f'All {total} functions of Chainer run natively'],
+        'docs/guides/transforms.rst': [f'Of the {total} functions'],
+    }
+    missing = [(f, c) for f, cs in claims.items() for c in cs if c not in (ROOT / f).read_text()]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    'page',
+    [
+        'CONTRIBUTING.md',
+        'docs/architecture.rst',
+        'docs/one_step.rst',
+        'docs/project/chainerx_recipes.rst',
+    ],
+)
+def test_named_files_exist(page):
+    """A page names a file by the end of its path."""
+    names = re.findall(r'`([\w/.-]+\.(?:py|h|cc|cu|inc|md|rst))`', (ROOT / page).read_text())
+    folders = 'benchmarks chainer* docs examples onnx_chainer tests tools'.split()
+    files = [*ROOT.iterdir(), *(path for f in folders for path in ROOT.glob(f'{f}/**/*'))]
+    paths = [f'/{path.relative_to(ROOT)}' for path in files]
+    assert names
+    assert [name for name in names if not any(path.endswith(f'/{name}') for path in paths)] == []
 
 
 def test_programs_are_found():
