@@ -89,11 +89,14 @@ class Pair:
         self._world.Barrier()
         self._steps.append(measure_step(*self._parts[0], rounds=self._args.steps))
         self._world.Barrier()
-        begin = time.perf_counter()
+        times = []
         for _ in range(self._args.steps):
+            begin = time.perf_counter()
             self._together()
-        seconds = (time.perf_counter() - begin) / self._args.steps
-        self._times.append(self._world.allreduce(seconds) / self._world.size)
+            times.append(time.perf_counter() - begin)
+        # The fastest step of the mean rank, as predictions begin with fastest steps.
+        means = [sum(each) / self._world.size for each in zip(*self._world.allgather(times))]
+        self._times.append(min(means))
 
     def results(self):
         """Returns the step of the slowest process, and the seconds of the ranks together."""
@@ -104,7 +107,7 @@ class Pair:
 
 def best_of(clusters):
     """Returns the cluster with the best numbers of all of them."""
-    from chainermn.simulation import Connection
+    from chainermn.simulation import Coding, Connection
 
     def best(connections):
         latency = min(connection.latency for connection in connections)
@@ -114,7 +117,9 @@ def best_of(clusters):
     memory = best([cluster.memory for cluster in clusters])
     networks = [cluster.network for cluster in clusters if cluster.network is not None]
     network = best(networks) if networks else None
-    return dataclasses.replace(clusters[0], memory=memory, network=network)
+    codings = [cluster.coding for cluster in clusters]
+    coding = Coding(max(c.encode for c in codings), max(c.decode for c in codings))
+    return dataclasses.replace(clusters[0], memory=memory, network=network, coding=coding)
 
 
 def describe(name, prediction, measured):

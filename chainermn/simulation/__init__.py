@@ -2,15 +2,19 @@
 
 :func:`chainermn.simulate` predicts the step of a data-parallel training from three things: the
 :class:`Step` of a single process, and the :class:`Connection` between the hosts and the memory of
-each host, which make a :class:`Cluster`. All of them are plain numbers, measured by
-:func:`measure_step` and :func:`measure_cluster` or taken from a data sheet; a simulation needs no
-MPI.
+each host, which make a :class:`Cluster`, with the :class:`Coding` of 8-bit messages. All of them
+are plain numbers, measured by :func:`measure_step` and :func:`measure_cluster` or taken from a data
+sheet; a simulation needs no MPI.
 """
 
 from __future__ import annotations
 
 from chainermn.simulation.algorithms import ALGORITHMS as ALGORITHMS
-from chainermn.simulation.cluster import Cluster as Cluster, Connection as Connection
+from chainermn.simulation.cluster import (
+    Cluster as Cluster,
+    Coding as Coding,
+    Connection as Connection,
+)
 from chainermn.simulation.measure import (
     measure_cluster as measure_cluster,
     measure_connection as measure_connection,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from chainermn.means.transport import PIECE
+from chainermn.simulation.cluster import Coding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,9 +34,14 @@ class Bucket(NamedTuple):
     is_joined: bool
 
     @property
-    def residual_bytes(self) -> float:
-        """Size of the residuals, as that of the gradients."""
-        return self.n_bytes if self.sent_bytes < self.n_bytes / 2 else 0.0
+    def is_rounded(self) -> bool:
+        """Whether messages have fewer bits than gradients."""
+        return self.sent_bytes < self.n_bytes
+
+    @property
+    def has_residuals(self) -> bool:
+        """Whether messages are of 8 bits."""
+        return self.sent_bytes < self.n_bytes / 2
 
 
 class Phase(NamedTuple):
@@ -55,13 +61,13 @@ class Phase(NamedTuple):
     messages: int = 0
 
 
-def _exchange(cluster: Cluster, n_bytes: float, moved: float) -> Phase:
+def _exchange(cluster: Cluster, n_bytes: float, before: float) -> Phase:
     """Each rank sends each other one a part of an array, all at once.
 
     Args:
         cluster: Cluster.
         n_bytes: Bytes of the array in messages, of which a part has its share.
-        moved: Bytes that the ranks of a host move in memory before.
+        before: Seconds that the ranks compute before.
 
     """
     memory, network = cluster.memory, cluster.network
@@ -69,8 +75,8 @@ def _exchange(cluster: Cluster, n_bytes: float, moved: float) -> Phase:
     n_there = cluster.size - n_here
     part = n_bytes / cluster.size
     pieces = math.ceil(part / PIECE)
-    moved += _MOVED * n_here * (n_here - 1) * part
-    seconds = moved / memory.bandwidth + (n_here - 1) * pieces * memory.overhead
+    moved = _MOVED * n_here * (n_here - 1) * part
+    seconds = before + moved / memory.bandwidth + (n_here - 1) * pieces * memory.overhead
     latency = memory.latency if pieces and n_here > 1 else 0.0
     if network is not None and n_there:
         seconds += n_there * pieces * network.overhead
@@ -83,15 +89,11 @@ def exchange_parts(cluster: Cluster, n_bytes: float) -> Phase:
     return _exchange(cluster, n_bytes, 0.0)
 
 
-def _signal(cluster: Cluster, moved: float) -> Phase:
-    """Ranks of a host move bytes in memory, then tell each other that these are there."""
+def _signal(cluster: Cluster, before: float) -> Phase:
+    """Ranks of a host compute for so many seconds, then tell each other that they have."""
     n_messages = cluster.ranks_per_host - 1
-    seconds = moved / cluster.memory.bandwidth + n_messages * cluster.memory.overhead
+    seconds = before + n_messages * cluster.memory.overhead
     return Phase(seconds, cluster.memory.latency if n_messages else 0.0, 0.0, n_messages)
-
-
-def _moved(cluster: Cluster, moved: float) -> Phase:
-    return Phase(moved / cluster.memory.bandwidth)
 
 
 def _direct(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
@@ -104,30 +106,48 @@ def _by_messages(cluster: Cluster, bucket: Bucket) -> list[Phase]:
     """Reduce-scatter, then allgather; each rank sends its parts to all others at once."""
     n_ranks = cluster.ranks_per_host
     before, after = _copies(cluster, bucket)
-    # A rank reads its part of all ranks and writes their mean.
-    mean = n_ranks * (bucket.sent_bytes + bucket.n_bytes / cluster.size)
+    if bucket.has_residuals:
+        # The owner of a part decodes those of the others, and encodes the mean.
+        part = n_ranks * bucket.n_bytes / cluster.size
+        coding = _coding_of(cluster)
+        before -= part / coding.encode
+        mean = (cluster.size - 1) * part / coding.decode + part / coding.encode
+    else:
+        # A rank reads its part of all ranks and writes their mean.
+        mean = n_ranks * (bucket.sent_bytes + bucket.n_bytes / cluster.size)
+        mean /= cluster.memory.bandwidth
     return [
         _exchange(cluster, bucket.sent_bytes, before),
         _exchange(cluster, bucket.sent_bytes, mean),
-        _moved(cluster, after),
+        Phase(after),
     ]
 
 
 def _copies(cluster: Cluster, bucket: Bucket) -> tuple[float, float]:
-    """Bytes moved in the memory of a host to join and round gradients, and back."""
-    n_ranks = cluster.ranks_per_host
-    joined = 2 * bucket.n_bytes if bucket.is_joined else 0.0
-    rounded = bucket.n_bytes + bucket.sent_bytes if bucket.sent_bytes < bucket.n_bytes else 0.0
-    # Residuals are read, added to the gradients, which are read and written, and written.
-    left = 4 * bucket.residual_bytes
-    return n_ranks * (joined + rounded + left), n_ranks * (joined + rounded)
+    """Seconds in which the ranks of a host join and round gradients, and bring them back."""
+    n_bytes = cluster.ranks_per_host * bucket.n_bytes
+    joined = 2 * n_bytes if bucket.is_joined else 0.0
+    if bucket.has_residuals:
+        copied, coding = joined / cluster.memory.bandwidth, _coding_of(cluster)
+        return copied + n_bytes / coding.encode, copied + n_bytes / coding.decode
+    rounded = cluster.ranks_per_host * bucket.sent_bytes + n_bytes if bucket.is_rounded else 0.0
+    seconds = (joined + rounded) / cluster.memory.bandwidth
+    return seconds, seconds
+
+
+def _coding_of(cluster: Cluster) -> Coding:
+    """The coding of a cluster, or one that waits for memory only."""
+    # Gradients and residuals are read and written, and messages have a quarter of the bytes.
+    bandwidth = cluster.memory.bandwidth
+    return cluster.coding or Coding(bandwidth / 5.25, bandwidth / 1.25)
 
 
 def _in_shared_rows(cluster: Cluster, buckets: Sequence[Bucket]) -> list[Phase]:
     """Each rank reads its part of all arrays in shared memory, and writes the means to all."""
     moved = 2 * cluster.size * sum([bucket.n_bytes for bucket in buckets])
     copied = 2 * cluster.size * sum([bucket.n_bytes for bucket in buckets if bucket.is_joined])
-    return [_signal(cluster, copied), _signal(cluster, moved), _moved(cluster, copied)]
+    moved, copied = moved / cluster.memory.bandwidth, copied / cluster.memory.bandwidth
+    return [_signal(cluster, copied), _signal(cluster, moved), Phase(copied)]
 
 
 def _ring(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
@@ -139,17 +159,17 @@ def _around_ring(cluster: Cluster, bucket: Bucket) -> list[Phase]:
     before, after = _copies(cluster, bucket)
     rounds = cluster.size - 1
     crossing = rounds * bucket.sent_bytes / cluster.size
-    added = 3 * cluster.ranks_per_host * crossing
+    added = 3 * cluster.ranks_per_host * crossing / cluster.memory.bandwidth
     pieces = rounds * math.ceil(bucket.sent_bytes / cluster.size / PIECE)
     # One rank of a host sends to the next host, the others to ranks of their own.
     moved = _MOVED * crossing * (cluster.ranks_per_host - (cluster.hosts > 1))
     link = cluster.memory if cluster.network is None or cluster.hosts == 1 else cluster.network
     phases = []
     for extra in before + added, 0.0:
-        seconds = (moved + extra) / cluster.memory.bandwidth + pieces * link.overhead
+        seconds = extra + moved / cluster.memory.bandwidth + pieces * link.overhead
         sent = crossing if cluster.hosts > 1 else 0.0
         phases.append(Phase(seconds, rounds * link.latency * bool(pieces), sent, pieces))
-    return [*phases, _moved(cluster, after)]
+    return [*phases, Phase(after)]
 
 
 def _hierarchy(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]:
@@ -173,7 +193,7 @@ def _over_hosts(cluster: Cluster, bucket: Bucket) -> list[Phase]:
             seconds += pieces * cluster.network.overhead
             latency = cluster.network.latency
         phases.append(Phase(seconds, latency, sent, pieces))
-    return [*phases, _signal(cluster, first), _moved(cluster, after)]
+    return [*phases, _signal(cluster, first / cluster.memory.bandwidth), Phase(after)]
 
 
 #: How means can travel, by name; only ``'direct'`` is more than a plan.

@@ -48,6 +48,33 @@ class Connection:
 
 
 @dataclasses.dataclass(frozen=True)
+class Coding:
+    """How fast the ranks of a host, all at once, write and read messages of 8-bit numbers.
+
+    Args:
+        encode (float): Bytes of gradients in float32 per second that become messages and residuals.
+        decode (float): Bytes in float32 per second that messages become.
+
+    Raises:
+        TypeError: If an argument is no number.
+        ValueError: If one is not positive and finite.
+
+    .. admonition:: Example
+
+        >>> chainermn.simulation.Coding(encode=1e9, decode=4e9)
+        Coding(encode=1000000000.0, decode=4000000000.0)
+
+    """
+
+    encode: float
+    decode: float
+
+    def __post_init__(self) -> None:
+        check_number('encode', self.encode, is_positive=True)
+        check_number('decode', self.decode, is_positive=True)
+
+
+@dataclasses.dataclass(frozen=True)
 class Cluster:
     """Hosts with equal numbers of ranks.
 
@@ -56,9 +83,12 @@ class Cluster:
         ranks_per_host (int): Number of ranks of each host.
         memory (Connection): What connects the ranks of a host.
         network (Connection): What connects the hosts. Only a single host may have ``None``.
+        coding (Coding): Speed of 8-bit messages. With ``None``, only what they move in memory
+            takes time.
 
     Raises:
-        TypeError: If a number is no integer, or a connection no :class:`Connection`.
+        TypeError: If a number is no integer, a connection no :class:`Connection`, or ``coding`` no
+            :class:`Coding`.
         ValueError: If a number is less than 1, or several hosts have no network.
 
     .. admonition:: Example
@@ -76,6 +106,7 @@ class Cluster:
     ranks_per_host: int
     memory: Connection
     network: Connection | None = None
+    coding: Coding | None = None
 
     def __post_init__(self) -> None:
         check_count('hosts', self.hosts)
@@ -84,6 +115,8 @@ class Cluster:
             raise TypeError(f'memory must be a Connection, not {self.memory!r}')
         if not isinstance(self.network, Connection | None):
             raise TypeError(f'network must be a Connection or None, not {self.network!r}')
+        if not isinstance(self.coding, Coding | None):
+            raise TypeError(f'coding must be a Coding, not {self.coding!r}')
         if self.hosts > 1 and self.network is None:
             raise ValueError(f'network must be a Connection if there are {self.hosts} hosts')
 

@@ -11,10 +11,10 @@ from chainer._core.autograd.leaves import watching_leaves
 from chainer.optimizer import GradientMethod
 from chainermn._checks import check_rank
 from chainermn._mpi import mpi
-from chainermn.means import kernels
+from chainermn.means import int8, kernels
 from chainermn.means.transport import PIECE
 from chainermn.simulation.checks import check_count
-from chainermn.simulation.cluster import Cluster, Connection
+from chainermn.simulation.cluster import Cluster, Coding, Connection
 from chainermn.simulation.step import Step
 
 if TYPE_CHECKING:
@@ -141,20 +141,43 @@ def measure_cluster(comm: MpiCommunicatorBase, rounds: int = 30) -> Cluster:
     if strangers:
         network = measure_connection(comm, 0, strangers[0], rounds=rounds)
     memory = Connection(latency, bandwidth, overhead)
-    return Cluster(comm.inter_size, comm.intra_size, memory, network)
+    return Cluster(comm.inter_size, comm.intra_size, memory, network, _measure_coding(comm, rounds))
 
 
 def _measure_memory(comm: MpiCommunicatorBase, rounds: int) -> float:
     """Bytes per second that the ranks of a host move when all of them average at once."""
     arrays = [numpy.ones(1 << 20, numpy.float32) for _ in range(comm.intra_size)]
+    seconds = _time_on_all(comm, rounds, lambda: kernels.mean(arrays, arrays))
+    return comm.intra_size * sum([_MOVED * array.size for array in arrays]) / seconds
+
+
+def _measure_coding(comm: MpiCommunicatorBase, rounds: int) -> Coding:
+    size = 1 << 20
+    gradients = numpy.random.default_rng(0).standard_normal(size, numpy.float32)
+    residuals = numpy.zeros_like(gradients)
+    message = numpy.empty(int8.count_bytes(size), numpy.uint8)
+
+    def encode() -> None:
+        numpy.add(gradients, residuals, out=gradients)
+        int8.encode(gradients, message, residuals)
+
+    n_bytes = comm.intra_size * gradients.nbytes
+    return Coding(
+        n_bytes / _time_on_all(comm, rounds, encode),
+        n_bytes / _time_on_all(comm, rounds, lambda: int8.decode(message, gradients)),
+    )
+
+
+def _time_on_all(comm: MpiCommunicatorBase, rounds: int, call: Callable[[], None]) -> float:
+    """The least seconds of a call that all ranks make at once, on the slowest of them."""
     times = []
     for _ in range(rounds + 1):
         comm.mpi_comm.Barrier()
         start = time.perf_counter()
-        kernels.mean(arrays, arrays)
+        call()
         times.append(time.perf_counter() - start)
-    seconds = max(comm.allgather_obj(min(times[1:])))
-    return comm.intra_size * sum([_MOVED * array.size for array in arrays]) / seconds
+    seconds: float = max(comm.allgather_obj(min(times[1:])))
+    return seconds
 
 
 def measure_connection(

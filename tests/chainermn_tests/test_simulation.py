@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import chainermn
-from chainermn.simulation import Cluster, Connection, Prediction, Step
+from chainermn.simulation import Cluster, Coding, Connection, Prediction, Step
 
 MIB = 1 << 20
 PIECE = 1 << 18  # bytes of a message
@@ -98,12 +98,17 @@ def test_16_bit_messages():
 
 def test_8_bit_messages():
     memory = Connection(0.0, 1e9)
-    result = predict([2 * MIB], Cluster(2, 1, memory, NETWORK), allreduce_grad_dtype='int8')
+    cluster = Cluster(2, 1, memory, NETWORK, Coding(encode=1e8, decode=2e8))
+    result = predict([2 * MIB], cluster, allreduce_grad_dtype='int8')
     sent = 2 * MIB * 260 // 1024  # an integer for each number, and a scale for 256 of them
-    rounding = (2 * (2 * MIB + sent) + 4 * 2 * MIB) / 1e9
-    mean = (sent + 2 * MIB / 2) / 1e9
-    assert result.total == pytest.approx(2 * phase(sent / 2, 2) + rounding + mean)
+    # A rank encodes the part of the other and the mean of its own one, and decodes three parts.
+    coding = 2 * MIB / 1e8 + 3 * MIB / 2e8
+    assert result.total == pytest.approx(2 * phase(sent / 2, 2) + coding)
     assert result.network_bytes == sent
+    by_memory = dataclasses.replace(cluster, coding=None)
+    result = predict([2 * MIB], by_memory, allreduce_grad_dtype='int8')
+    moved = 2 * MIB * 5.25 + 3 * MIB * 1.25
+    assert result.total == pytest.approx(2 * phase(sent / 2, 2) + moved / 1e9)
     one_host = Cluster(1, 2, memory)
     exact = predict([2 * MIB], one_host)
     assert predict([2 * MIB], one_host, allreduce_grad_dtype='int8') == exact
@@ -181,6 +186,9 @@ TWO = Cluster(2, 1, FREE, FREE)
         (lambda: Connection(0, float('inf')), ValueError, 'bandwidth .* not inf'),
         (lambda: Connection(0, 1, float('nan')), ValueError, 'overhead .* not nan'),
         (lambda: Connection('1 ms', 1), TypeError, "latency must be a number, not '1 ms'"),
+        (lambda: Cluster(1, 1, FREE, None, 1.0), TypeError, 'coding must be a Coding, not 1.0'),
+        (lambda: Coding(0.0, 1.0), ValueError, 'encode must be'),
+        (lambda: Coding(1.0, 'x'), TypeError, 'decode must be'),
         (lambda: Cluster(0, 1, FREE), ValueError, 'hosts must be at least 1, not 0'),
         (lambda: Cluster(1, 1.5, FREE), TypeError, 'ranks_per_host must be an integer'),
         (lambda: Cluster(1, 1, 1e9), TypeError, 'memory must be a Connection'),
