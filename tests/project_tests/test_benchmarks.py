@@ -49,6 +49,7 @@ def test_every_script_is_here():
         'exported.py',
         'harness.py',
         'ranks.py',
+        'shapes_jax.py',
     }
     assert scripts == {command.split()[0] for command in COMMANDS + ON_GPUS}
 
