@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _config = configuration.config
 
-if chainerx.is_available():
-    pass
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kernels:

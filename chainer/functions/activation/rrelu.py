@@ -11,7 +11,6 @@ from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
 from chainer.configuration import config
 from chainer.functions import _arrays, _base
-from chainer.functions._arrays import in_dtype
 from chainer.utils import argument, type_check
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class RReLU(_base.UnaryFunction):
         elif self.r is None:
             shape, dtype, lower, upper = x.shape, x.dtype, self.lower, self.upper
             self.r = _arrays.draw_like(
-                x, lambda xp: in_dtype(xp.random.uniform(lower, upper, shape), dtype)
+                x, lambda xp: _arrays.in_dtype(xp.random.uniform(lower, upper, shape), dtype)
             )
         else:
             self.r = _arrays.sent_like(x, self.r) if xp is chainerx else backend.from_chx(self.r)

@@ -16,7 +16,8 @@ from chainer._core.devices.array_types import get_array_types
 from chainer._core.engines.kernels import CHECKED_BY_CHAINERX
 from chainer._core.names.namespace import F, operators
 from chainer.backends import cuda
-from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, in_dtype, kernels
+from chainer.functions._arrays import in_dtype
+from chainer.functions._base import BinaryFunction, Operation, UnaryFunction, kernels
 from chainer.utils import type_check
 from chainer.variable import Variable
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import backend
 from chainer.functions import _arguments, _arrays, _base
-from chainer.functions._arrays import in_dtype
 from chainer.utils import type_check
 from chainer.variable import as_array
 
@@ -39,7 +38,7 @@ class NormalizeL2(_base.Operation):
         xp = backend.get_array_module(x)
         norm = _arrays.norm_of_squared(xp, xp.square(x).sum(axis=self.axis, keepdims=True))
         norm = norm + x.dtype.type(self.eps)
-        return (in_dtype(x / norm, x.dtype),)
+        return (_arrays.in_dtype(x / norm, x.dtype),)
 
     # ChainerX differentiates the same computation.
     forward_chainerx: Any = forward
