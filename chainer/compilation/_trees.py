@@ -100,7 +100,7 @@ def _flatten_variable(value: Variable, arrays: list[Any]) -> Any:
     if not INNER_ATTRIBUTES.issuperset(vars(value)):
         raise GraphBreak('an argument is a variable with attributes of the program')
     arrays.append(array)
-    return Variable, value._name
+    return Variable, value.name
 
 
 def flatten_arguments(args: Any, kwargs: Any, arrays: list[Any]) -> Any:
@@ -199,9 +199,9 @@ class Result:
             return lambda arrays: value
         if kind is Variable or kind is chx_ndarray:
             index = len(self._arrays)
-            if kind is Variable and type(value._array) is not chx_ndarray:
+            if kind is Variable and type(value.raw_array) is not chx_ndarray:
                 raise GraphBreak('a result is not an array of ChainerX')
-            self._arrays.append(value._array if kind is Variable else value)
+            self._arrays.append(value.raw_array if kind is Variable else value)
             if kind is Variable:
                 return lambda arrays: Variable(arrays[index], requires_grad=False)
             return lambda arrays: arrays[index]
@@ -217,8 +217,8 @@ class Result:
 def without_graphs(value: Any) -> Any:
     """Returns results as a plan gives them: without graphs."""
     kind = type(value)
-    if kind is Variable and type(value._array) is chx_ndarray:
-        return Variable(value._array.as_grad_stopped(), requires_grad=False)
+    if kind is Variable and type(value.raw_array) is chx_ndarray:
+        return Variable(value.raw_array.as_grad_stopped(), requires_grad=False)
     if kind is chx_ndarray:
         return value.as_grad_stopped()
     if kind is tuple or kind is list:

@@ -4,13 +4,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer import initializer
+from chainer.initializers._random import RandomInitializer
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from chainer._core.settings.types import DTypeSpec, NdArray
 
 
-class Normal(initializer._RandomInitializer):
+class Normal(RandomInitializer):
     """Initializes an array with a normal distribution of mean zero.
 
     Args:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from chainer import backend, initializer
+from chainer import backend
 from chainer.backends import cuda
+from chainer.initializers._random import RandomInitializer
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MODES = {
 }
 
 
-class Orthogonal(initializer._RandomInitializer):
+class Orthogonal(RandomInitializer):
     """Initializes an array with a random orthogonal system.
 
     It treats the array as a matrix with the first axis as rows. The rows or

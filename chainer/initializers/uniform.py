@@ -4,13 +4,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from chainer import initializer
+from chainer.initializers._random import RandomInitializer
 from chainer.utils import argument
 
 if TYPE_CHECKING:
     from chainer._core.settings.types import DTypeSpec, NdArray
 
 
-class Uniform(initializer._RandomInitializer):
+class Uniform(RandomInitializer):
     """Initializes an array with a uniform distribution on [-scale, scale).
 
     Args:

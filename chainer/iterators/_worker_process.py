@@ -32,14 +32,14 @@ def run(conn: Connection, dataset: Dataset, shared_mem: int | None) -> None:
     slots = _worker_memory.Slots(shared_mem)
     with contextlib.suppress(EOFError, OSError):  # the other end has closed
         while (message := conn.recv()) is not None:
-            reply, memory = _answer(dataset, slots, *message)
+            reply, memory = answer(dataset, slots, *message)
             conn.send(reply)
             if memory is not None:
                 _worker_memory.send_file(conn, memory)
                 os.close(memory)
 
 
-def _answer(dataset, slots, indices, seed):
+def answer(dataset, slots, indices, seed):
     """Returns the reply to a request, and the file to send after it, if there is one."""
     indices = numpy.frombuffer(indices, numpy.int64).tolist()
     _seed(seed)

@@ -80,7 +80,7 @@ class AddingHook(GradientHook):
         for param in rest:
             self(param.update_rule, param)
         for scale, group in groups:
-            arrays = [param._array for param in group]
+            arrays = [param.raw_array for param in group]
             grads = [array.grad for array in arrays]
             terms = [self._term(array) for array in arrays]
             if not step.run_kernel('sgd', grads + terms, self._scalars(scale)):
@@ -92,7 +92,7 @@ class AddingHook(GradientHook):
         groups: dict[tuple[Any, ...], list[Parameter]] = {}
         rest = []
         for param in params:
-            array = param._array
+            array = param.raw_array
             if type(array) is not chainerx.ndarray or not param.requires_grad:
                 rest.append(param)
             elif array.grad is not None:

@@ -50,12 +50,12 @@ class Workers:
 def run(path: str, conn: Any, dataset: Any, shared_mem: int | None) -> None:
     """Main function of a watched process: it also writes a line for each chunk it reads."""
     with contextlib.suppress(FileNotFoundError):  # the profile has ended
-        _worker_process._answer = _watch(os.open(path, os.O_WRONLY | os.O_APPEND))
+        _worker_process.answer = _watch(os.open(path, os.O_WRONLY | os.O_APPEND))
     _run(conn, dataset, shared_mem)
 
 
 def _watch(file: int) -> Callable[..., Any]:
-    original = _worker_process._answer
+    original = _worker_process.answer
 
     def answer(dataset: Any, slots: Any, indices: bytes, seed: int) -> Any:
         start = _spans.clock()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chainer import links
+from chainer._core.models.link_registry import params_of
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer.link import Link
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
@@ -26,8 +27,7 @@ def weights_of(link: Link) -> dict[str, Parameter]:
         ValueError: One has no values yet.
 
     """
-    names = sorted(link._params)
-    weights = {name: link.__dict__[name] for name in names}
+    weights = params_of(link)
     for name, weight in weights.items():
         if weight.array is None:
             raise ValueError(
@@ -53,8 +53,10 @@ def targets(model: Link, select: Select | None) -> Iterator[tuple[str, Link]]:
 
 
 def _may_have_weights(link):
-    params = [link.__dict__[name] for name in link._params]
-    return any(p.array is None or (p.ndim >= 2 and p.dtype.kind in FLOAT_KINDS) for p in params)
+    return any(
+        p.array is None or (p.ndim >= 2 and p.dtype.kind in FLOAT_KINDS)
+        for p in params_of(link).values()
+    )
 
 
 def channel_axis(link: Any, name: str) -> int:

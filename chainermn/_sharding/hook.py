@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import configuration, link_hook
 from chainer._core.engines import plan_data
+from chainer._core.models.link_registry import params_of
 from chainer.variable import Parameter, Variable
 from chainermn import _arrays
 from chainermn._sharding import parts
@@ -92,7 +93,7 @@ def _add_inside(link: Link, is_covered: bool) -> None:
     hook: Any = link.local_link_hooks.get(NAME)
     if hook is not None:
         is_covered = hook.whole
-    elif link._params and not is_covered:
+    elif params_of(link) and not is_covered:
         link.add_hook(ParameterSharding(False))
     for child in link.children():
         _add_inside(child, is_covered)
@@ -100,7 +101,7 @@ def _add_inside(link: Link, is_covered: bool) -> None:
 
 def places_of(link: Link, whole: bool) -> list[tuple[Link, str, Parameter]]:
     """Returns links with the names of their parameters, and these."""
-    places = [(link, name, vars(link)[name]) for name in sorted(link._params)]
+    places = [(link, name, param) for name, param in params_of(link).items()]
     if whole:
         for child in link.children():
             if NAME not in child.local_link_hooks:

@@ -13,7 +13,7 @@ from chainer import (
     link_hook,
 )
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models import link_errors, link_html
+from chainer._core.models import link_errors, link_html, link_registry
 from chainer._core.models.link_walks import LinkWalks
 from chainer._core.names import hints
 from chainer.utils.type_check import InvalidType
@@ -336,7 +336,7 @@ class Link(LinkWalks):
                     backend.copyto(dst[name], src[name])
                 else:
                     dst[name] = copy.deepcopy(src[name])
-        theirs = dict(link._named_children())
+        theirs = link_registry.children_of(link)
         for name, child in self._named_children():
             child.copyparams(theirs[name], copy_persistent)
 

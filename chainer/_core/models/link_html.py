@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from chainer._core.models import link_registry
+
 if TYPE_CHECKING:
     from chainer._core.models.types import LinkTree
     from chainer._core.variables.parameter import Parameter
@@ -16,8 +18,8 @@ def render(link: LinkTree) -> str:
 
 
 def _render(link: LinkTree, name: str, is_open: bool) -> str:
-    params = [getattr(link, name) for name in sorted(link._params)]
-    children = list(link._named_children())
+    params = link_registry.params_of(link).values()
+    children = link_registry.children_of(link).items()
     size = sum(p.size for p in link.params(include_uninit=False))
     label = f'{html.escape(name)}: ' if name else ''
     specs = ', '.join(f'{key}={value}' for key, value in link.printable_specs)

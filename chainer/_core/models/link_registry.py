@@ -13,7 +13,18 @@ from chainer._core.models import link_errors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from chainer._core.models.types import LinkTree
     from chainer._core.settings.types import DTypeSpec, InitializerSpec, ShapeSpec
+
+
+def params_of(link: LinkRegistry | LinkTree) -> dict[str, Any]:
+    """Returns the parameters of a link itself, not of its children, by name and sorted by it."""
+    return {name: link.__dict__[name] for name in sorted(link._params)}
+
+
+def children_of(link: LinkRegistry | LinkTree) -> dict[str, Any]:
+    """Returns the child links by name, in the order of all walks."""
+    return dict(link._named_children())
 
 
 class LinkRegistry(device_resident.DeviceResident):

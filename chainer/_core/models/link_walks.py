@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from chainer._core.models import link_errors
+from chainer._core.models import link_errors, link_registry
 from chainer._core.models.link_storage import LinkStorage
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class LinkWalks(LinkStorage):
         """
         for name in sorted(self._params):
             self.__dict__[name].addgrad(link.__dict__[name])
-        theirs = dict(link._named_children())
+        theirs = link_registry.children_of(link)
         for name, child in self._named_children():
             child.addgrads(theirs[name])
 

@@ -9,7 +9,7 @@ import numpy
 
 from chainer import backend, configuration
 from chainer._core.devices.array_types import get_array_types
-from chainer._core.models import flops as counting
+from chainer._core.models import flops as counting, link_registry
 from chainer._core.models.unchanged import unchanged
 from chainer._core.names.set_module import set_module
 from chainer._core.reports import html_table
@@ -198,7 +198,7 @@ def _rows(model: Link, links: _Links, flops: dict[int, int]) -> Iterator[LinkSum
     seen: set[int] = set()
 
     def visit(path: str, link: Link) -> Iterator[LinkSummary]:
-        params = [vars(link)[name] for name in link._params]
+        params = link_registry.params_of(link).values()
         new = {id(p): p for p in params if p.is_initialized and id(p) not in seen}
         first = 0 if id(link) in seen else 1  # a shared link counts at its first place
         yield LinkSummary(
@@ -211,7 +211,7 @@ def _rows(model: Link, links: _Links, flops: dict[int, int]) -> Iterator[LinkSum
             output_bytes=first * links.n_bytes.get(id(link), 0),
         )
         seen.update(new, [id(link)])
-        children: list[Any] = list(link._named_children())
+        children = list(link_registry.children_of(link).items())
         # In the order of the calls; what is not called comes last.
         children.sort(key=lambda pair: links.order.get(id(pair[1]), len(links.order)))
         for name, child in children:

@@ -139,7 +139,7 @@ class Updates(Observer):
             self._recorder.note('an optimizer whose parameters are not known')
         # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
-        if any(self._may_be_replaced(param._array) for param in opt.target.params()):
+        if any(self._may_be_replaced(param.raw_array) for param in opt.target.params()):
             raise GraphBreak('an update of before, which does so, may replace its gradients')
         planned = self._plan_again(opt) or self._plan_anew(opt)
         planned.scale = self._scales.of(opt)

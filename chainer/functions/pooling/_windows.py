@@ -165,7 +165,7 @@ class Windows:
         """Elements of the windows by number; zeros for missing ones."""
         xp = cuda.get_array_module(x)
         if math.prod(self.ksize) > _MANY:
-            positions, exist = self._positions(indexes)
+            positions, exist = self.positions(indexes)
             x = x.reshape(*x.shape[:2], math.prod(self.dims))
             return xp.where(
                 exist, xp.take_along_axis(x, positions, axis=2), x.dtype.type(0)
@@ -180,7 +180,7 @@ class Windows:
         xp = cuda.get_array_module(y)
         x = xp.zeros((*y.shape[:2], *self.dims), y.dtype)
         if math.prod(self.ksize) > _MANY:
-            positions, exist = self._positions(indexes)
+            positions, exist = self.positions(indexes)
             rows = xp.arange(math.prod(y.shape[:2])).reshape(*y.shape[:2], 1)
             positions += rows * math.prod(self.dims)
             xp.add.at(x.reshape(-1), positions[exist], y.reshape(positions.shape)[exist])
@@ -194,7 +194,7 @@ class Windows:
                 target += y[outs] * chosen
         return x
 
-    def _positions(self, indexes):
+    def positions(self, indexes):
         """Positions of elements in the flattened image, and whether they are inside."""
         xp = cuda.get_array_module(indexes)
         shape = (*indexes.shape[:2], math.prod(self.outs))

@@ -68,7 +68,7 @@ class Upsampling2D(_Unpooling2D):
         (x,) = inputs
         n, c, h, w = x.shape
         indexes = cuda.to_cpu(self.indexes)
-        places, exist = self._windows((h, w))._positions(indexes)
+        places, exist = self._windows((h, w)).positions(indexes)
         outs: Any = self.outs
         size = math.prod(outs)
         # Values outside of their image go to an element behind the last one.

@@ -6,6 +6,7 @@ from helpers.functions import GPUS
 
 import chainer
 from chainer import initializer as initializer_module, initializers as I, testing
+from chainer.initializers import _random
 
 DTYPES = [numpy.float16, numpy.float32, numpy.float64]
 SHAPE = (4, 6, 3)
@@ -73,7 +74,7 @@ def test_large_arrays_have_the_numbers_of_one_draw(name, monkeypatch):
     init = getattr(chainer.initializers, name)()
     arrays = []
     for block in 1 << 30, 1000:
-        monkeypatch.setattr(chainer.initializer, '_BLOCK', block)
+        monkeypatch.setattr(_random, '_BLOCK', block)
         numpy.random.seed(0)
         arrays.append(numpy.empty((70, 33), numpy.float32))
         init(arrays[-1])
