@@ -101,6 +101,7 @@ class Optimizer(_loss_scaling.LossScaling):
             raise TypeError(f'optimization target must be a link, but {type(link)} was given')
         link_errors.warn_of_ignored_links(link, 3)
         self.target = link
+        # Counts and hooks belong to the training of one link.
         self.t = 0
         self.epoch = 0
         self._pre_update_hooks = collections.OrderedDict()
@@ -128,6 +129,7 @@ class Optimizer(_loss_scaling.LossScaling):
             RuntimeError: If ``auto`` disagrees with ``use_auto_new_epoch``.
 
         """
+        # Counted by both, each epoch would count twice, and schedules would run ahead.
         if auto != self.use_auto_new_epoch:
             raise RuntimeError(
                 'new_epoch(auto=True) needs use_auto_new_epoch to be True'
@@ -220,6 +222,7 @@ class Optimizer(_loss_scaling.LossScaling):
         self.t = t
         self.epoch = serializer('epoch', self.epoch)
         self._serialize_loss_scale(serializer)
+        # By the names of parameters, so that a model built in another order finds its states.
         for name, param in self.target.namedparams():
             if param.update_rule is not None:
                 param.update_rule.serialize(serializer[name])
@@ -265,6 +268,7 @@ class GradientMethod(Optimizer):
     def __init__(self) -> None:
         super().__init__()
         self.hyperparam = Hyperparameter()
+        # None until the user decides; then the dtype of the configuration does, at the setup.
         self._use_fp32_update: bool | None = None
 
     def setup(self, link: Link) -> Self:
@@ -272,6 +276,7 @@ class GradientMethod(Optimizer):
         use_fp32_update = self._use_fp32_update
         if use_fp32_update is None:
             use_fp32_update = _is_mixed(configuration.config.dtype)
+        # A rule for each, as it keeps the state of one parameter and may get values of its own.
         for param in link.params():
             param.update_rule = self.create_update_rule()
             if use_fp32_update:
@@ -329,6 +334,7 @@ class GradientMethod(Optimizer):
                 f'lossfun must be a function, but a {type(lossfun).__name__} was given. For a loss '
                 'that exists: model.cleargrads(), loss.backward(), optimizer.update()'
             ) from None
+        # Not before the loss function, which may read the gradients of the last step.
         if self._use_cleargrads:
             self.target.cleargrads()
         else:
@@ -349,6 +355,7 @@ class GradientMethod(Optimizer):
             raise RuntimeError('call `setup` method before `update` method')
         if lossfun is not None:
             self._replace_grads(lossfun, args, kwds)
+        # What records a compiled step makes the update itself, to repeat it in a plan.
         recording = plan_data.local.recording
         if recording is not None and recording.update(self):
             return
@@ -364,6 +371,8 @@ class GradientMethod(Optimizer):
             params = (self._params_to_update or self.target.params)()
             update.update_params(params, self._buffers)
         else:
+            # A step that is left out leaves no scale behind, as the next backward pass may have
+            # another.
             for param in self.target.params():
                 if param._loss_scale is not None:
                     param._loss_scale = None
@@ -409,6 +418,7 @@ def make_deprecation_message(module_name: str) -> str:
 def _deprecated(base):
     name = base.__name__
 
+    # A class rather than a function: programs derive from it and test with isinstance.
     def __init__(self, *args, **kwargs):
         warnings.warn(make_deprecation_message(name), DeprecationWarning, stacklevel=2)
         base.__init__(self, *args, **kwargs)

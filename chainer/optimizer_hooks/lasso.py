@@ -26,4 +26,5 @@ class Lasso(_base.AddingHook):
     name = 'Lasso'
 
     def _term(self, p):
+        # The derivative of the absolute value; zero at zero, where it has none.
         return backend.get_array_module(p).sign(p)

@@ -46,6 +46,7 @@ class AdaGradRule(_elementwise.ElementwiseRule):
 
     def _step(self, p, g, h, lr, eps):
         h += g * g
+        # Inside of the root the default of 1e-8 would act as 1e-4.
         p -= lr * g / (numpy.sqrt(h) + eps)
 
 

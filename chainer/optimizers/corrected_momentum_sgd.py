@@ -45,6 +45,7 @@ class CorrectedMomentumSGDRule(_elementwise.ElementwiseRule):
     def _step(self, p, g, v, lr, momentum):
         v *= momentum
         v -= g
+        # The rate multiplies all of the velocity, so that no step of before keeps an older rate.
         p += lr * v
 
 

@@ -38,6 +38,7 @@ class SGDRule(_elementwise.ElementwiseRule):
         super().__init__(parent_hyperparam, lr=lr)
 
     def _step(self, p, g, lr):
+        # Not by `g *= lr`: hooks after the update read the gradient.
         p -= lr * g
 
 

@@ -69,6 +69,7 @@ def _refuse(name: str, value: Any) -> None:
         warnings.warn(message, stacklevel=5)
         return
     if not isinstance(value, (bytes, complex)):
+        # Mostly a model or its parameters, which optimizers of other libraries take.
         message += '. An optimizer takes its parameters from a model, by optimizer.setup(model)'
     raise TypeError(message)
 
@@ -257,6 +258,7 @@ class Group:
             self.take_masters()._run(buffers)
             self.give_masters()
             return
+        # Backward passes of NumPy and CuPy arrays leave the loss scale in the gradients.
         for i, param in enumerate(self.params):
             if param._loss_scale is not None:
                 unscale_grad(param)

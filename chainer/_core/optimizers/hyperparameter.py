@@ -83,6 +83,7 @@ class HyperparameterProxy:
         self.__doc__ = f'Alias to ``self.hyperparam.{attr_name}``'
 
     def __get__(self, obj: Any, type: Any = None) -> Any:
+        # Read from the class, it is itself, so that documentation tools find its docstring.
         if obj is None:
             return self
         return getattr(obj.hyperparam, self._attr_name)

@@ -140,6 +140,7 @@ class UpdateRule:
             self._update(param)
 
     def _update(self, param: Parameter) -> None:
+        # Wider dtypes lose nothing in an update, and a copy would take their memory once more.
         if self._use_fp32_update and param.array is not None and is_half(param.dtype):
             self._update_fp32(param)
         else:
@@ -261,6 +262,7 @@ class UpdateRule:
 
     def _prepare(self, param: Parameter) -> None:
         """Makes the state, or moves it to the device of the parameter."""
+        # Not at the setup: a lazy parameter gets its shape at the first call of its link.
         state = self._state
         if state is None:
             self._state = {}
@@ -276,6 +278,7 @@ class UpdateRule:
             flag (bool): ``True`` to use a master copy.
 
         """
+        # Parameters of other dtypes never get a copy; those of half precision at an update.
         self._use_fp32_update = flag
 
     def serialize(self, serializer: AbstractSerializer) -> None:
