@@ -28,15 +28,15 @@ def run_elastic(
 
     ``python -m chainermn.run --transport tcp --on-loss shrink`` (or ``replace``) lets the other
     ranks of a job live when one is killed, stops, or fails. Within seconds they leave the program
-    by a :class:`RankLostError`, connect again, and call it anew, in the same processes: modules,
+    by a :class:`RankLostError`, connect again, and call it again, in the same processes: modules,
     data outside of the program and contexts of GPUs stay. The program makes the model, the
     optimizer and the iterators, and loads the latest checkpoint, from disk or from the memory of
     the ranks that are left, see :func:`chainermn.create_multi_node_checkpointer`, which any number
     of ranks can load in the middle of an epoch. With ``--rejoin-after``, a new process joins them,
-    and all begin anew again.
+    and all start again.
 
-    It returns when the program has ended on all ranks: if one is lost before, all others begin
-    anew, so that another one writes what the first one could not.
+    It returns when the program has ended on all ranks: if one is lost before, all others start
+    again, so that another one writes what the first one could not.
 
     With MPI, or without ``--on-loss``, it calls the program once, and the error ends the job.
 
@@ -62,7 +62,7 @@ def run_elastic(
                 mpi().COMM_WORLD.Barrier()
                 return result
             except RankLostError as error:
-                print(f'chainermn: {error}; the program begins anew', file=sys.stderr, flush=True)
+                print(f'chainermn: {error}; the program starts again', file=sys.stderr, flush=True)
             _reconnect()
 
 

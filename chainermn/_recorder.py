@@ -106,7 +106,7 @@ _n_made: collections.Counter[str] = collections.Counter()
 
 
 def forget_communicators() -> None:
-    """Counts communicators anew: a process that has just come counts from the start, too."""
+    """Counts communicators from zero, as a process that has just joined does."""
     _n_made.clear()
 
 

@@ -45,7 +45,7 @@ def load() -> dict[str, Any]:
         cupy = _import_cupy()
     except Exception as error:
         # Without the frames that it passed, whose variables would live as long as it does: those
-        # of whoever makes the first parameter.
+        # of the code that makes the first parameter.
         error.__cause__ = error.__context__ = None
         _cupy_absent.error = reason = error.with_traceback(None)
         cupy, cuda, ndarray = _cupy_absent.CupyPlaceholder(), _cupy_absent, _cupy_absent.ndarray

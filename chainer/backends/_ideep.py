@@ -12,7 +12,7 @@ try:
     mdarray: type[Any] = ideep.mdarray
 except ImportError as e:
     ideep = None
-    error = e.with_traceback(None)  # without the frames of whoever imports Chainer
+    error = e.with_traceback(None)  # without the frames of the code that imports Chainer
 
     class mdarray:  # type: ignore[no-redef]  # either of the two
         """Placeholder for the array type of iDeep if iDeep is absent, without instances.

@@ -76,7 +76,7 @@ class SubDataset(dataset_mixin.DatasetMixin):
         return self._dataset[index]
 
 
-# For checkpoints, which divide the samples of a dataset anew.
+# For checkpoints, which divide the samples of a dataset again.
 
 
 def place_of(part: SubDataset) -> tuple[int, int, int]:

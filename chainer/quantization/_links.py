@@ -77,7 +77,7 @@ class Quantized(Converted):
     """Link whose weights are integers.
 
     The weight ``W`` is the persistent values ``W_quantized`` and ``W_scale``. The attribute ``W``
-    is the variable of its numbers, which each use makes anew.
+    is the variable of its numbers, which each use makes again.
     """
 
     def __getattr__(self, name: str) -> Any:

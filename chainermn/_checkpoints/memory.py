@@ -1,8 +1,8 @@
 """States in the memory of the ranks, from which those go on that are left when some are lost.
 
 Each rank holds its own part of the state and a copy of that of the rank before it, as the bytes of
-the files that :mod:`.files` knows. A state is whole if its parts are there, whoever holds them. The
-previous one goes when all ranks hold the new one.
+the files that :mod:`.files` knows. A state is whole if its parts are there, whichever rank holds
+them. The previous one goes when all ranks hold the new one.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _chunks(data: Any) -> Iterator[memoryview]:
         yield memoryview(data)[start : start + _CHUNK]
 
 
-# By folders and names of trainings, while a program runs that begins anew when a rank is lost.
+# By folders and names of trainings, while a program runs that starts again when a rank is lost.
 _memories: dict[tuple[str, str], Memory] | None = None
 
 

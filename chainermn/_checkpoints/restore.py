@@ -221,7 +221,7 @@ class _Iterators:
             n_ranks: Number of these ranks.
 
         Returns:
-            Parts of datasets with their samples, and prefixes of iterators that begin anew.
+            Parts of datasets with their samples, and prefixes of iterators that start an epoch.
 
         """
         parts, lost = [], set()

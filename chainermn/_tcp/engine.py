@@ -21,7 +21,7 @@ _LOOK = 0.02
 
 
 class RankLostError(RuntimeError):
-    """Another rank has ended, or the connection to it is cut; or one joins, so all begin anew."""
+    """Another rank has ended, or the connection to it is cut; or one joins, so all start again."""
 
 
 class Request:

@@ -36,7 +36,7 @@ class _Residual:
 class Residuals:
     """The residuals of parameters on this rank, see :mod:`~chainermn.means.int8`.
 
-    They belong to parameters and not to buckets, which may be divided anew.
+    They belong to parameters and not to buckets, which may change.
     """
 
     def __init__(self) -> None:

@@ -239,7 +239,7 @@ def run_small(folder, n, code, *more, policy='shrink', status=0, prefix=(), **va
 
 
 def test_loss_after_others_have_ended_the_program(tmp_path):
-    """All end the program, or all that are left begin it anew."""
+    """All end the program, or all that are left start it again."""
     output = run_small(tmp_path, 3, 'number == 1 and os.kill(os.getpid(), 9)')
     assert output.count('sizes 2 [3, 2]') == 2
 

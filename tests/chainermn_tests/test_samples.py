@@ -1,4 +1,4 @@
-"""Samples of an epoch that are divided anew between other ranks."""
+"""Samples of an epoch that are divided again between other ranks."""
 
 import numpy
 import pytest

@@ -373,7 +373,7 @@ def test_news_of_the_launcher():
 
 
 def test_loss_while_a_checkpoint_is_written(tmp_path, monkeypatch):
-    """The error is that of any other call, so that the program begins anew."""
+    """The error is that of any other call, so that the program starts again."""
     monkeypatch.setattr(writer, 'mpi', lambda: names)
     with ranks(2) as (a, b):
         comm = SimpleNamespace(rank=0, size=2, background_comm=a)

@@ -32,7 +32,7 @@ def _default_device_of_chainerx():
 def run_example(monkeypatch, tmp_path, capsys):
     """Function of a script below ``examples/`` and its options; returns what it prints.
 
-    The script runs in this process, as importing everything anew would take longer than most
+    The script runs in this process, as importing everything again would take longer than most
     examples; modules beside the script are forgotten afterwards, as their names repeat.
     """
     monkeypatch.chdir(tmp_path)

@@ -205,7 +205,7 @@ def run_kernel(name: str, arrays: list[Any], scalars: Sequence[Any]) -> bool:
 @functools.cache
 def _find_kernel(name: str, device: chainerx.Device) -> Callable[..., None] | None:
     """Returns ChainerX's function for an update rule, or ``None`` if a device has none."""
-    # Cached, because the list of all kernels is made anew at each call.
+    # Cached, because each call makes a list of all kernels.
     if (name, True) not in _internal.kernels(device.backend.name):
         return None
     return _internal.update_kernel(name)

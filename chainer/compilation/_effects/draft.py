@@ -45,7 +45,7 @@ class Draft:
         self.effects: list[Effect] = []
         self.changes: defaultdict[int, list[Change]] = defaultdict(list)
         self._results: list[Any] = []
-        # Variables are made anew, since eager calls return variables without graphs, too.
+        # New variables, since eager calls return variables without graphs, too.
         known = {key: v for key, v in scope.known.items() if not issubclass(type(v), Variable)}
         self._forms = _trees.Result(self._results, known, backpropagated)
         self._targets: list[Any] = []

@@ -78,7 +78,7 @@ class Gradients(Observer):
         self._before = self._now = self._find()
 
     def note(self) -> None:
-        # Whoever sets a gradient gives the array another object, even of equal contents.
+        # Code that sets a gradient gives the array another object, even of equal contents.
         now = self._find()
         for array in self._arrays:
             if id(array) in now and now[id(array)] is not self._now.get(id(array)):

@@ -24,7 +24,7 @@ class Scalars(NamedTuple):
     """Scalars of a kernel, as files have them.
 
     Attributes:
-        values: The scalars, or what those of Adam are made of anew for each update.
+        values: The scalars, or what each update computes those of Adam from.
         rule: How they are made; see ``PlanScalars::Rule`` in ``capture/saved_plan.h``.
         updates: Of Adam the number of updates so far.
 
@@ -218,7 +218,7 @@ class Steps(Stage):
     def renew(self) -> bool:
         """Takes the gradients of the moment; returns whether the rules can still step as one."""
         group = self.group
-        arrays = [param._array for param in group.params]
+        arrays: list[Any] = [param.raw_array for param in group.params]
         if not all(map(operator.is_, arrays, group.arrays)) or self.scalars() is None:
             return False
         group.grads = [array.grad for array in arrays]
