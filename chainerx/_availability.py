@@ -72,6 +72,8 @@ def _load():
     try:
         from chainerx import _core  # noqa: F401
     except ImportError as error:
+        # Its code is in memory now, half set up: a second attempt would run it again, and crash.
+        sys.modules['chainerx._core'] = None  # type: ignore[assignment]
         return f'the compiled core cannot be loaded: {error}'
     return None
 

@@ -90,6 +90,31 @@ def test_broken_core(without_core):
     assert result.returncode == 0, result.stderr
 
 
+def test_core_that_fails_while_it_starts(without_core):
+    """Python would run its initialization once more at the next import, and crash."""
+    for library in COMPILED.glob('*.so*'):
+        if 'openblas' not in library.name:
+            shutil.copy(library, without_core / 'chainerx')
+    result = run(
+        without_core,
+        """
+        import warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            import chainerx
+        assert not chainerx.is_available()
+        assert 'OpenBLAS cannot be loaded' in str(caught[0].message), caught
+        try:
+            import chainerx.onnx
+        except ImportError:
+            pass
+        else:
+            raise AssertionError
+        """,
+    )
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.fixture
 def clone(tmp_path, without_core):
     """Sources without the core, and an environment that has what was built from them."""
