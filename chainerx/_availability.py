@@ -7,9 +7,21 @@ import os
 import sys
 import warnings
 from importlib.machinery import PathFinder
+from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ABSENT = 'the compiled core is not there'
+
+
+class _NoCore:
+    """Tells importers of the core why they cannot have it.
+
+    Without it, Python would start a core that fails while it starts once more, and crash.
+    """
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        if fullname == 'chainerx._core':
+            raise ImportError(message(), name=fullname)
 
 
 class NotBuiltError(RuntimeError, AttributeError):
@@ -72,8 +84,6 @@ def _load():
     try:
         from chainerx import _core  # noqa: F401
     except ImportError as error:
-        # Its code is in memory now, half set up: a second attempt would run it again, and crash.
-        sys.modules['chainerx._core'] = None  # type: ignore[assignment]
         return f'the compiled core cannot be loaded: {error}'
     return None
 
@@ -96,3 +106,5 @@ def message() -> str:
 
 #: Why the core cannot be used; ``None`` when it can.
 reason = _find_reason()
+if reason is not None:
+    sys.meta_path.insert(0, _NoCore())
