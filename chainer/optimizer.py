@@ -418,11 +418,11 @@ def make_deprecation_message(module_name: str) -> str:
 def _deprecated(base):
     name = base.__name__
 
-    # A class rather than a function: programs derive from it and test with isinstance.
     def __init__(self, *args, **kwargs):
         warnings.warn(make_deprecation_message(name), DeprecationWarning, stacklevel=2)
         base.__init__(self, *args, **kwargs)
 
+    # Not a function: programs derive from the class and test with isinstance.
     return type(
         name,
         (base,),

@@ -140,7 +140,7 @@ class UpdateRule:
             self._update(param)
 
     def _update(self, param: Parameter) -> None:
-        # Wider dtypes lose nothing in an update, and a copy would take their memory once more.
+        # For wider dtypes a float32 copy would be no more exact.
         if self._use_fp32_update and param.array is not None and is_half(param.dtype):
             self._update_fp32(param)
         else:
