@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chainermn import _recorder, communicators
+from chainermn import _losses, _recorder, communicators
 from chainermn._checkpoints import memory
 from chainermn._mpi import is_tcp, mpi
 from chainermn._tcp import names
@@ -53,7 +54,7 @@ def run_elastic(
         0
 
     """
-    if not is_tcp():
+    if not is_tcp() or os.environ.get(_losses.VARIABLE, 'end') == 'end':
         return program(communicators.create_communicator(communicator_name, **kwargs))
     with memory.kept():
         while True:

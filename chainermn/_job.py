@@ -394,6 +394,7 @@ class Job:
             return False
         consequence = self._losses.lose(number)
         if consequence is None:
+            self._losses.meeting.tell_of(number)
             return False
         self._is_spared = True
         _print(f'{name} {text}; {consequence}')

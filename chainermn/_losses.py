@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from chainermn._hosts import Hosts
 
+#: The variable that tells ranks what happens if one is lost.
+VARIABLE = 'CHAINERMN_ON_LOSS'
+
 
 class Plan(NamedTuple):
     """What is to happen.

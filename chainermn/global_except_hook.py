@@ -19,15 +19,12 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from chainermn._mpi import abort, own_number
-from chainermn._tcp.engine import RankLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
 _VARIABLE = 'CHAINERMN_FORCE_ABORT_ON_EXCEPTION'
-# Seconds in which the launcher hears of the rank that was lost first, and names that one.
-_GIVE_WAY = 1.0
 
 
 def is_wanted() -> bool:
@@ -95,8 +92,6 @@ class _Hook:
                 sys.stdout.flush()
                 sys.stderr.flush()
             _wait_for_launcher()
-            if issubclass(kind, RankLostError):
-                time.sleep(_GIVE_WAY)
         finally:
             abort(1)
 

@@ -177,7 +177,8 @@ def main(arguments: list[str] | None = None) -> int:
                 command = make_command(args.mpiexec, version, n, hosts, args.program)
                 plan, starts = None, {(): _hosts.Start(command)}
             options = hosts, args.grace, args.link_timeout, signals, args.record
-            job = _job.Job(starts, _environment(n, hosts, restart), *options, plan)
+            environment = _environment(n, hosts, restart, args.on_loss)
+            job = _job.Job(starts, environment, *options, plan)
             status = job.run()
             is_last = restart == args.restarts or args.on_loss != 'end'
             if status == 0 or job.signal is not None or is_last:
@@ -226,13 +227,14 @@ def _check(args: argparse.Namespace) -> None:
     _checks.timeout()  # raises an error if it is none
 
 
-def _environment(n: int, hosts: Sequence[str], restart: int) -> dict[str, str]:
+def _environment(n: int, hosts: Sequence[str], restart: int, on_loss: str) -> dict[str, str]:
     # A process gets its share of the cores, unless the user has chosen.
     n_threads = max(1, (os.cpu_count() or 1) * max(len(hosts), 1) // n)
     return {
         'OMP_NUM_THREADS': str(n_threads),
         **os.environ,
         'CHAINERMN_RESTART': str(restart),
+        _losses.VARIABLE: on_loss,
     }
 
 

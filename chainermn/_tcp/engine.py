@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _FAREWELL = 2**64 - 1  # in place of a communicator
 _PIECE = 1 << 22  # most bytes that one call takes from a connection before it looks at others
 # Seconds until a thread looks again: another one may have done what it waits for.
 _LOOK = 0.02
+# Seconds in which the launcher tells which rank was lost first: others leave because of that one.
+_NEWS_SECONDS = 2.0
 
 
 class RankLostError(RuntimeError):
@@ -234,7 +237,7 @@ class Engine:
     ) -> None:
         self.rank = rank
         self._launcher = launcher
-        self._news: str | None = None
+        self._news: str | None = None  # why this rank cannot go on
         self.ranks = sorted([rank, *connections])
         self._peers = {i: _Peer(i, connection) for i, connection in connections.items()}
         self._by_number = {peer.connection.fileno(): peer for peer in self._peers.values()}
@@ -356,11 +359,12 @@ class Engine:
 
     def check(self, sources: Callable[[], Sequence[int]]) -> None:
         """Raises :class:`RankLostError` if a rank is lost, or some have ended; see :meth:`wait`."""
+        lost = next((peer for peer in self._peers.values() if peer.error is not None), None)
+        if lost is not None:
+            self._wait_for_news()
+            self._news = self._news or f'rank {lost.rank} is lost: {lost.error}'
         if self._news is not None:
             raise RankLostError(self._news)
-        for peer in self._peers.values():
-            if peer.error is not None:
-                raise RankLostError(f'rank {peer.rank} is lost: {peer.error}')
         # These have sent their last message. So first find them, then what is missing.
         ended = {peer.rank for peer in self._peers.values() if peer.has_left}
         if ended:
@@ -368,6 +372,11 @@ class Engine:
                 if source in ended or (source < 0 and len(ended) == len(self._peers)):
                     names = f'rank {source} has' if source >= 0 else 'all other ranks have'
                     raise RankLostError(f'{names} ended, and this one waits for a message')
+
+    def _wait_for_news(self) -> None:
+        end = time.monotonic() + _NEWS_SECONDS
+        while self._launcher is not None and self._news is None and time.monotonic() < end:
+            self.advance(_LOOK)
 
     def leave(self) -> None:
         """Ends all connections when all ranks are ready to: before, messages could be lost."""

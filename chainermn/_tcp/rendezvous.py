@@ -1,8 +1,8 @@
 """How ranks find each other: each tells the launcher its address and gets those of all.
 
-A rank has a number in the job, which stays. Each keeps its connection to the launcher, which closes
-it when another rank is lost, or joins, so that all meet again: in the middle of a training, or
-while they still connect to each other.
+A rank has a number in the job, which stays. Each keeps its connection to the launcher, which says
+which rank is lost, or joins, and closes it, so that all meet again or end: in the middle of a
+training, or while they still connect to each other.
 """
 
 from __future__ import annotations
@@ -126,11 +126,15 @@ class Rendezvous:
         """
         self.invited.discard(number)
         if number in self.expected:
-            self._call_again(f'rank {number} is lost')
+            self.tell_of(number)
         if is_replaced:
             self._forget_place(number)
         else:
             self._remove(number)
+
+    def tell_of(self, number: int) -> None:
+        """Tells all that have met which rank is lost."""
+        self._call_again(f'rank {number} is lost')
 
     def _forget_place(self, number: int) -> None:
         self._places.pop(number, None)

@@ -252,6 +252,27 @@ def test_stops_while_the_others_meet(tmp_path):
     assert output.count('sizes 1 [3, 1]') == 1
 
 
+def test_several_losses(tmp_path):
+    """Each rank that is left names the one that was killed, not another one that has left."""
+    code = """pass
+        __import__('time').sleep(0.2 * number)
+        if number == 4 - len(calls) > 0:
+            os.kill(os.getpid(), 9)
+        comm.size > 1 and comm.allreduce_obj(0)"""
+    output = run_small(tmp_path, 4, code)
+    named = re.findall(r'\[(\d)\] chainermn: rank (\d) is lost; the program begins anew', output)
+    assert sorted(named) == [(str(i), str(k)) for i in range(3) for k in range(i + 1, 4)], output
+    assert 'sizes 1 [4, 3, 2, 1]' in output
+
+
+@pytest.mark.parametrize('policy', ['end', 'shrink'])
+def test_copies_in_memory_are_kept_for_others(tmp_path, policy):
+    code = 'print("kept", memory.memory_of("folder", "name") is not None, flush=True)'
+    code = f'from chainermn._checkpoints import memory; {code}'
+    output = run_small(tmp_path, 2, code, policy=policy)
+    assert output.count(f'kept {policy == "shrink"}') == 2
+
+
 def test_one_process():
     assert chainermn.run_elastic(lambda comm: comm.size, 'naive') == 1
     with pytest.raises(ValueError, match='Unrecognized communicator'):

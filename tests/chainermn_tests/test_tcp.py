@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import selectors
 import socket
 import subprocess
@@ -19,7 +20,7 @@ from helpers.programs import _environment
 
 from chainermn._checkpoints import files, memory, writer
 from chainermn._checkpoints.capture import Part
-from chainermn._tcp import names, rendezvous
+from chainermn._tcp import engine, names, rendezvous
 from chainermn._tcp.collectives import bytes_of
 from chainermn._tcp.comm import Comm, Status
 from chainermn._tcp.engine import Engine, RankLostError, Request
@@ -372,6 +373,28 @@ def test_news_of_the_launcher():
                 comm.Iprobe()
 
 
+@pytest.mark.parametrize('tells', [True, False])
+def test_rank_that_leaves_since_another_one_is_lost(monkeypatch, tells):
+    """The launcher knows which rank was lost first. If it tells nothing, nobody waits for long."""
+    monkeypatch.setattr(engine, '_NEWS_SECONDS', 50 if tells else 0.1)
+    own, launcher = socket.socketpair()
+    own.setblocking(False)
+    a, b = socket.socketpair()
+    a.setblocking(False)
+    comm = Comm(Engine(0, {1: a}, own), [0, 1], 'world')
+    b.close()
+    news = threading.Timer(0.2, launcher.sendall, [b'rank 2 is lost'])
+    with launcher:
+        if tells:
+            news.start()
+        for _ in range(2):
+            with pytest.raises(RankLostError, match='^rank 2 is lost$' if tells else '^rank 1 is'):
+                comm.Recv(bytearray(1), 1)
+        if tells:
+            news.join()
+    comm.engine.close()
+
+
 def test_loss_while_a_checkpoint_is_written(tmp_path, monkeypatch):
     """The error is that of any other call, so that the program starts again."""
     monkeypatch.setattr(writer, 'mpi', lambda: names)
@@ -469,6 +492,29 @@ def test_without_mpi(tmp_path):
     assert all(f'[{i}] sum 3 host 3' in output for i in range(3))
     assert 'rank 1 on' in output and 'ended with exit status 3' in output
     assert 'rank 1 is lost' in output
+
+
+LATE = """
+import os, sys, time
+import chainermn
+comm = chainermn.create_communicator('naive')
+comm.allreduce_obj(0)
+if comm.rank == int(sys.argv[1]):
+    os.kill(os.getpid(), 9)
+time.sleep(0.6 * comm.rank)
+comm.allreduce_obj(0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('victim', range(4))
+def test_killed_rank_is_named(tmp_path, victim):
+    """Also by those that learn of it when others have left because of it."""
+    status, output = run(tmp_path, 4, LATE, str(victim))
+    assert status == 137
+    assert re.search(f'rank {victim} on .* was killed by signal 9', output)
+    named = re.findall(r'RankLostError: rank (\d)', output)
+    assert named == [str(victim)] * 3, output
 
 
 @pytest.mark.parametrize('end', ['sys.exit(3)', 'raise ValueError'])
