@@ -260,7 +260,7 @@ def test_several_losses(tmp_path):
             os.kill(os.getpid(), 9)
         comm.size > 1 and comm.allreduce_obj(0)"""
     output = run_small(tmp_path, 4, code)
-    named = re.findall(r'\[(\d)\] chainermn: rank (\d) is lost; the program begins anew', output)
+    named = re.findall(r'\[(\d)\] chainermn: rank (\d) is lost; the program starts again', output)
     assert sorted(named) == [(str(i), str(k)) for i in range(3) for k in range(i + 1, 4)], output
     assert 'sizes 1 [4, 3, 2, 1]' in output
 
