@@ -109,7 +109,7 @@ def is_framework_file(path: str) -> bool:
 
 def is_framework_module(name: Any) -> bool:
     """Tells whether a name is that of a module of this package or of ChainerX."""
-    return isinstance(name, str) and name.split('.')[0] in ('chainer', 'chainerx')
+    return isinstance(name, str) and f'{name}.'.startswith(('chainer.', 'chainerx.'))
 
 
 def is_harmless_module(name: str) -> bool:

@@ -155,7 +155,7 @@ class Result:
 
     Args:
         arrays: The list of arrays, to which it adds.
-        known: Objects that are results as they are, by ``id``.
+        known: Objects that are results as they are, by ``id``, but for variables.
         backpropagated: Variables whose graphs are of no more use.
 
     """
@@ -195,7 +195,8 @@ class Result:
 
         """
         kind = type(value)
-        if is_constant(value) or id(value) in self._known:
+        # Eager calls return variables without graphs, too, so runs make new ones.
+        if is_constant(value) or (id(value) in self._known and not issubclass(kind, Variable)):
             return lambda arrays: value
         if kind is Variable or kind is chx_ndarray:
             index = len(self._arrays)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from chainer.compilation import _trees
 from chainer.compilation._effects.effect import methods_of
 from chainer.compilation._trace import GraphBreak
-from chainer.variable import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer.compilation._effects.effect import Change, Effect
     from chainer.compilation._scope import Scope
+    from chainer.variable import Variable
 
 
 class Draft:
@@ -45,9 +45,7 @@ class Draft:
         self.effects: list[Effect] = []
         self.changes: defaultdict[int, list[Change]] = defaultdict(list)
         self._results: list[Any] = []
-        # New variables, since eager calls return variables without graphs, too.
-        known = {key: v for key, v in scope.known.items() if not issubclass(type(v), Variable)}
-        self._forms = _trees.Result(self._results, known, backpropagated)
+        self._forms = _trees.Result(self._results, scope.known, backpropagated)
         self._targets: list[Any] = []
         self._grads: list[int] = []
         self._segments: list[int] = []

@@ -33,9 +33,9 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
         GraphBreak: If only the eager one serves.
 
     """
-    # Before `divide`, which fills missing gradients: hooks of an eager update may see that.
-    check_update(opt)
     params = list(opt.target.params())
+    # Before `divide`, which fills missing gradients: hooks of an eager update may see that.
+    check_update(opt, params)
     hooks = [stage_of_hook(hook, opt) for hook in opt._pre_update_hooks.values()]
     late_hooks = [stage_of_hook(hook, opt) for hook in opt._post_update_hooks.values()]
     groups, rest = update.divide(params)
@@ -63,9 +63,8 @@ def plan_update(opt: Any, eager: EagerUpdate) -> PlannedUpdate:
     return ScaledUpdate(opt, hooks, steps, late_hooks, eager)
 
 
-def check_update(opt: Any) -> None:
-    """Raises unless kernels can stand for all that an optimizer's update calls."""
-    params = list(opt.target.params())
+def check_update(opt: Any, params: list[Any]) -> None:
+    """Raises unless kernels can stand for all that an optimizer's update of parameters calls."""
     _check_optimizer(opt, params)
     for param in params:
         _check_parameter(param)

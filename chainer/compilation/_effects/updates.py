@@ -109,8 +109,9 @@ class Updates(Observer):
         """Runs an update: in a segment of its own, or between segments."""
         lacks_states = False
         try:
-            lacks_states = _lacks_states(opt)
-            planned = self._plan(opt)
+            params = list(opt.target.params())  # once: a walk takes as long as a kernel
+            lacks_states = _lacks_states(params)
+            planned = self._plan(opt, params)
         except GraphBreak as reason:
             self._update_eagerly(opt, str(reason), lacks_states)
         except Exception as error:  # noqa: BLE001 - the update itself raises what is wrong
@@ -131,17 +132,17 @@ class Updates(Observer):
         if not all(map(self._may_be_replaced, left)):
             self._recorder.note('gradients add to those that an eager update may replace')
 
-    def _plan(self, opt: Any) -> PlannedUpdate:
+    def _plan(self, opt: Any, params: list[Any]) -> PlannedUpdate:
         # Backward passes of ChainerX leave none: they divide it out themselves.
         if any(v._loss_scale is not None for v in self._scope.variables):
             self._recorder.note('a loss scale of gradients that the function did not compute')
-        if not all(id(param) in self._scope.known for param in opt.target.params()):
+        if not all(id(param) in self._scope.known for param in params):
             self._recorder.note('an optimizer whose parameters are not known')
         # Gradients must be set before, as hooks and eager updates read them.
         self._end_segment()
-        if any(self._may_be_replaced(param.raw_array) for param in opt.target.params()):
+        if any(self._may_be_replaced(param.raw_array) for param in params):
             raise GraphBreak('an update of before, which does so, may replace its gradients')
-        planned = self._plan_again(opt) or self._plan_anew(opt)
+        planned = self._plan_again(opt, params) or self._plan_anew(opt)
         planned.scale = self._scales.of(opt)
         # Hooks of an eager update of before may freeze parameters.
         planned.guards = self._scope.shared[id(opt)][1] if self._left else None
@@ -159,14 +160,14 @@ class Updates(Observer):
         self._scope.shared[id(opt)] = planned, guards
         return planned
 
-    def _plan_again(self, opt: Any) -> PlannedUpdate | None:
+    def _plan_again(self, opt: Any, params: list[Any]) -> PlannedUpdate | None:
         """Returns the update as an earlier recording has planned it, if it is still the same."""
         # To find out what an update does takes as long as four eager steps of a small model.
         found = self._scope.shared.get(id(opt))
         if found is None or not found[1].is_unchanged():
             return None
         planned, guards = found
-        check_update(opt)
+        check_update(opt, params)
         again: PlannedUpdate | None = planned.again(self._eager_update(opt))
         if again is not None:
             self._scope.include(guards)
@@ -214,7 +215,7 @@ def _can_plan(opt: Any, eager: EagerUpdate) -> bool:
     return True
 
 
-def _lacks_states(opt: Any) -> bool:
+def _lacks_states(params: list[Any]) -> bool:
     """Tells whether the next update makes states, or moves them to the device."""
     return any(
         rule is not None
@@ -224,6 +225,6 @@ def _lacks_states(opt: Any) -> bool:
             or any(type(v) is not _chx_ndarray for v in rule.state.values())
             or (rule._use_fp32_update and is_half(param.dtype) and rule._fp32_param is None)
         )
-        for param in opt.target.params()
+        for param in params
         for rule in [param.update_rule]
     )
