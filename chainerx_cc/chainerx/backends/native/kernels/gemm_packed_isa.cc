@@ -96,10 +96,10 @@ void MultiplyPacked(int64_t k, int64_t n, const T* packed, const Product<T>& p) 
     int64_t row_parts = (p.m + most - 1) / most;
     int64_t panel_parts = (wanted + row_parts - 1) / row_parts;
     panel_parts = panel_parts < panels.count() ? panel_parts : panels.count();
-    // The multiply-adds that are worth a thread. With few rows, they wait for the matrix to come from the caches.
-    int64_t min_work = p.m < kTileRows ? 1 << 16 : 1 << 17;
-    int64_t work = p.m * k * n / (row_parts * panel_parts);
-    ParallelFor(row_parts * panel_parts, 1 + min_work / (work + 1), [&](int64_t begin, int64_t end) {
+    constexpr int64_t kMinWork = 1 << 17;
+    constexpr int64_t kLeastRows = 3;  // fewer take as long: they wait for B
+    int64_t work = (p.m < kLeastRows ? kLeastRows : p.m) * k * n / (row_parts * panel_parts);
+    ParallelFor(row_parts * panel_parts, 1 + kMinWork / (work + 1), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
             int64_t row = i / panel_parts;
             int64_t panel = i % panel_parts;
