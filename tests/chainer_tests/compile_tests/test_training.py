@@ -355,6 +355,20 @@ def test_results_are_new_arrays():
     assert pair.compiled.model.l1.W.grad is not grads[0]
 
 
+def test_results_are_new_variables():
+    kept = chainer.Variable(array([1, 2], 'f'), requires_grad=False)
+
+    @chainer.compile
+    def function(x):
+        return x + 1, kept
+
+    results = [function(array([3, 4], 'f'))[1] for _ in range(6)][-3:]
+    assert function.replays >= 3
+    assert len({*map(id, results), id(kept)}) == 4
+    for result in results:
+        np.testing.assert_array_equal(chainerx.to_numpy(result.array), [1, 2])
+
+
 def test_inference():
     class Inference(Training):
         def step(self, x, *, scale=1.0):
