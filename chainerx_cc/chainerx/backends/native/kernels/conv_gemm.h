@@ -406,10 +406,15 @@ void Multiply(const Problem<T>& p) {
     if (packs) {
         PackFilters(p.filters, own.data());
     }
-    // Blocks of about equal size, of columns and if they are few of rows, so small that every thread gets some.
-    int64_t wanted = InParallelRegion() ? 1 : GetNumThreads() * 2;
-    wanted = wanted == 2 ? 1 : wanted;
+    // Blocks of about equal size, of columns and if they are few of rows, so small that every thread gets some, and
+    // equally many.
+    int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
+    int64_t wanted = threads == 1 ? 1 : threads * 2;
     int64_t blocks = (count + kBlockTiles - 1) / kBlockTiles;
+    if (blocks > wanted) {
+        blocks = (blocks + threads - 1) / threads * threads;
+        blocks = blocks < count ? blocks : count;
+    }
     int64_t row_parts = 1;
     if (blocks < wanted) {
         row_parts = layout.panels() / 8 < wanted ? layout.panels() / 8 : wanted;

@@ -39,7 +39,7 @@ inline void Pause() {
 struct Job {
     FunctionRef<void(int64_t, int64_t)> body;
     int64_t n;
-    int64_t chunk;
+    int64_t chunks;  // of n / chunks or one more
     int max_workers;
     std::atomic<int64_t> next{0};
     std::atomic<bool> failed{false};
@@ -48,20 +48,22 @@ struct Job {
     void Work() {
         ParallelRegion region;
         for (;;) {
-            int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-            if (begin >= n) {
+            int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+            if (i >= chunks) {
                 return;
             }
             try {
-                body(begin, std::min(n, begin + chunk));
+                body(Begin(i), Begin(i + 1));
             } catch (...) {
                 if (!failed.exchange(true)) {
                     error = std::current_exception();
                 }
-                next.store(n, std::memory_order_relaxed);
+                next.store(chunks, std::memory_order_relaxed);
             }
         }
     }
+
+    int64_t Begin(int64_t i) const { return n / chunks * i + std::min(i, n % chunks); }
 };
 
 // Workers that serve one job at a time. Never destroyed: worker threads may outlive static destructors.
@@ -215,8 +217,7 @@ void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64
     if (threads > 1) {
         int64_t chunks = std::min(n / grain, threads * kChunksPerThread);
         if (chunks > 1) {
-            int64_t chunk = (n + chunks - 1) / chunks;
-            Job job{body, n, chunk, static_cast<int>(std::min(threads, chunks)) - 1};
+            Job job{body, n, chunks, static_cast<int>(std::min(threads, chunks)) - 1};
             if (GetPool().TryRun(job)) {
                 if (job.error) {
                     std::rethrow_exception(job.error);

@@ -7,9 +7,9 @@
 namespace chainerx::native {
 
 // Runs body(begin, end) over disjoint ranges that cover [0, n), on this thread and the pool's workers, and returns when
-// all are done. No range but the last is shorter than `grain`. If n <= grain, inside another ParallelFor, or if the
-// pool is busy with another caller, the body runs once, on this thread. The first exception thrown by a body is
-// rethrown; ranges not yet started are then skipped.
+// all are done. Their lengths differ by at most one, and none is shorter than `grain`. If n <= grain, inside another
+// ParallelFor, or if the pool is busy with another caller, the body runs once, on this thread. The first exception
+// thrown by a body is rethrown; ranges not yet started are then skipped.
 //
 // Workers are started at the first call that needs them, and again in a child after fork().
 void ParallelFor(int64_t n, int64_t grain, FunctionRef<void(int64_t begin, int64_t end)> body);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -42,10 +43,18 @@ TEST_F(ThreadPoolTest, CoversEveryIndexOnce) {
     }
 }
 
-TEST_F(ThreadPoolTest, NoRangeShorterThanGrain) {
-    std::atomic<int> short_ranges{0};
-    ParallelFor(103, 10, [&](int64_t begin, int64_t end) { short_ranges += end - begin < 10 && end != 103; });
-    EXPECT_EQ(short_ranges.load(), 0);
+TEST_F(ThreadPoolTest, RangesAreAboutEqual) {
+    for (int64_t n : {66, 103, 1000}) {
+        std::atomic<int64_t> ranges{0};
+        std::atomic<int64_t> wrong{0};
+        int64_t count = std::min<int64_t>(n / 5, 4 * GetNumThreads());
+        ParallelFor(n, 5, [&](int64_t begin, int64_t end) {
+            ++ranges;
+            wrong += end - begin != n / count && end - begin != n / count + 1;
+        });
+        EXPECT_EQ(ranges.load(), count) << n;
+        EXPECT_EQ(wrong.load(), 0) << n;
+    }
 }
 
 TEST_F(ThreadPoolTest, NestedRunsSerially) {
