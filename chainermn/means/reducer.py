@@ -225,6 +225,7 @@ class Reducer:
     def _forget(self) -> None:
         self._buckets.clear()
         self._on_host.forget()
+        self._shared.forget()
         self._on_gpu.forget()
 
     def close(self) -> None:

@@ -190,11 +190,18 @@ def _over_hosts(cluster: Cluster, bucket: Bucket) -> list[Phase]:
     # A rank reads its part of all ranks of the host and writes their mean, then of all hosts.
     within = (n_ranks + 1) * bucket.n_bytes / cluster.memory.bandwidth
     between = bucket.sent_bytes + bucket.n_bytes / n_hosts
+    if bucket.is_rounded:
+        first, last = (
+            _exchange(host, bucket.n_bytes, before),
+            _exchange(host, bucket.n_bytes, decode),
+        )
+    else:  # in shared memory, where a rank writes the result to all
+        first, last = _signal(cluster, before), _signal(cluster, within)
     return [
-        _exchange(host, bucket.n_bytes, before),
+        first,
         _exchange_shares(cluster, share, within + encode),
         _exchange_shares(cluster, share, between / cluster.memory.bandwidth),
-        _exchange(host, bucket.n_bytes, decode),
+        last,
         Phase(after),
     ]
 

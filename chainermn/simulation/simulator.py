@@ -83,10 +83,10 @@ def simulate(
     ``'hierarchy'``   :math:`H - 1`     1                         :math:`b (H - 1) / H`
     ================= ================= ========================= ======================
 
-    ChainerMN uses ``'hierarchy'``, with an exchange within each host before and after, if there are
-    several ranks on each of several hosts; else ``'direct'``, by shared memory on a single host.
-    ``'ring'`` shows what it would cost. Parts of more than 256 KiB are several messages, and those
-    of 8 bits are sent directly.
+    ChainerMN uses ``'hierarchy'`` if there are several ranks on each of several hosts, else
+    ``'direct'``. On a host, ranks add in shared memory, or by messages if they send 16 bits to
+    other hosts; 8 bits are sent directly. ``'ring'`` shows what it would cost. Parts of more than
+    256 KiB are several messages.
 
     Args:
         step (Step): What one rank computes.
