@@ -32,6 +32,21 @@ def init_ranks(mpi_comm: Any) -> tuple[int, int, int, int, int]:
     return mpi_comm.rank, intra_rank, names.count(own), hosts.index(own), len(hosts)
 
 
+def find_hosts(mpi_comm: Any, host: int) -> list[list[int]] | None:
+    """Finds the ranks of all hosts if there are several, and each has as many, of several.
+
+    Args:
+        mpi_comm (mpi4py.MPI.Comm): Communicator; the call is collective.
+        host (int): Number of this host.
+
+    """
+    numbers = numpy.empty(mpi_comm.size, numpy.int64)
+    mpi_comm.Allgather(numpy.array([host]), numbers)
+    hosts = [numpy.flatnonzero(numbers == i).tolist() for i in range(numbers.max() + 1)]
+    sizes = {len(ranks) for ranks in hosts}
+    return hosts if len(hosts) > 1 and len(sizes) == 1 and sizes != {1} else None
+
+
 def init_intra_mpi_comm(mpi_comm: Any, intra_rank: int, inter_rank: int) -> Any:
     """Returns the MPI communicator of the processes of this host."""
     return mpi_comm.Split(inter_rank, intra_rank)

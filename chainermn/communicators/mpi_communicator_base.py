@@ -58,9 +58,9 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         ranks = _communication_utility.init_ranks(self.mpi_comm)
         _, self._intra_rank, self._intra_size, self._inter_rank, self._inter_size = ranks
         is_one_host = 1 < self._intra_size == self.size
-        self.reducer: means.Reducer = self.make_reducer(
-            means.Channel(means_comm, self._checker, is_one_host)
-        )
+        hosts = _communication_utility.find_hosts(self.mpi_comm, self._inter_rank)
+        self._channel = means.Channel(means_comm, self._checker, is_one_host, hosts)
+        self.reducer: means.Reducer = self.make_reducer(self._channel)
 
     def make_reducer(self, channel: means.Channel) -> means.Reducer:
         """Chooses how gradients are averaged."""
@@ -108,6 +108,7 @@ class MpiCommunicatorBase(GradientConfiguration, CommunicatorBase):
         for mpi_comm in self._own_comms:
             if mpi_comm != mpi().COMM_NULL:
                 mpi_comm.Free()
+        self._channel.free()
         self.reducer.close()
 
     def _check(self, call: str, *details: Any) -> None:

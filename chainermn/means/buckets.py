@@ -59,6 +59,12 @@ def bounds_of(size: int, n_ranks: int) -> list[int]:
     return [size * i // n_ranks for i in range(n_ranks + 1)]
 
 
+def parts_of(size: int, n_ranks: int) -> list[slice]:
+    """Returns the elements that each rank adds of an array of ``size``."""
+    bounds = bounds_of(size, n_ranks)
+    return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+
+
 def cut(starts: Sequence[int], low: int, high: int) -> list[tuple[int, int, int]]:
     """Returns what is between two elements of arrays that follow each other.
 
@@ -104,9 +110,8 @@ class Bucket:
         self.dtype, self.wire = dtypes.dtypes_of(params[0].dtype, setting)
         self.size: int = sum([param.size for param in params])
         self.on_host: bool = _is_on_host(params[0])
-        bounds = bounds_of(self.size, n_ranks)
         #: Elements that each rank adds.
-        self.parts: list[slice] = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        self.parts: list[slice] = parts_of(self.size, n_ranks)
         #: Memory that the ranks share, if any: a row for each, see :class:`SharedRows`.
         self.rows: list[Any] = []
         #: Shared memory where backward may have made the gradient, if any, see :class:`Slots`.

@@ -9,7 +9,7 @@ import numpy
 import chainerx
 from chainer.backends import cuda
 from chainermn._mpi import mpi
-from chainermn.means.messages import Messages
+from chainermn.means.host_messages import messages_on
 from chainermn.means.transport import Transport
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class OverHost(Transport):
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._messages = Messages(channel)
+        self._messages = messages_on(channel)
 
     def forget(self) -> None:
         self._messages.forget()

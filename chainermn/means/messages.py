@@ -60,19 +60,35 @@ class Messages(Transport):
 
     def mean(self, bucket: Bucket, flat: _Array) -> Steps:
         """Replaces the flat array of a bucket, or a copy of it on the host, by its mean."""
-        channel, wire = self._channel, bucket.wire
-        if wire == dtypes.INT8:
-            yield from int8.mean(channel, self._pool, bucket, flat)
-            return
-        tag = channel.next_tag()
-        own = bucket.parts[channel.rank]
-        sent = yield from self._add_parts(tag, flat, bucket.parts, flat[own], wire)
-        theirs = {i: sent[bucket.parts[i]] for i in channel.others}
-        # The parts of the others have been sent, so their means take the same memory.
-        yield channel.exchange(tag + 1, dict.fromkeys(channel.others, sent[own]), theirs)
+        if bucket.wire == dtypes.INT8:
+            yield from int8.mean(self._channel, self._pool, bucket, flat)
+        else:
+            yield from self.mean_of(self._channel.next_tag(), flat, bucket.parts, bucket.wire)
+
+    def mean_of(self, tag: int, flat: _Array, parts: Sequence[slice], wire: str | None) -> Steps:
+        """Replaces a flat array by its mean.
+
+        Args:
+            tag: The first of two tags.
+            flat: The array.
+            parts: Elements that each rank adds.
+            wire: The 16-bit dtype in which they are sent, if any.
+
+        """
+        channel = self._channel
+        own = flat[parts[channel.rank]]
+        sent = yield from self._add_parts(tag, flat, parts, own, wire)
+        yield self.share(tag + 1, sent, parts)
         if wire is not None:
             kernels.decode(sent, wire, flat)
             self._pool.give(sent)
+
+    def share(self, tag: int, flat: _Array, parts: Sequence[slice]) -> list[Any]:
+        """Starts to give this rank's part of an array to all others, and to take theirs."""
+        channel = self._channel
+        # The parts of the others have been sent, so their means take the same memory.
+        theirs = {i: flat[parts[i]] for i in channel.others}
+        return channel.exchange(tag, dict.fromkeys(theirs, flat[parts[channel.rank]]), theirs)
 
     def own_mean(
         self, flat: _Array, parts: Sequence[slice], wire: str | None, result: _Array
@@ -86,11 +102,16 @@ class Messages(Transport):
             result: This rank's part of the array, which is replaced by the mean.
 
         """
-        channel = self._channel
-        sent = yield from self._add_parts(channel.next_tag(), flat, parts, result, wire)
+        yield from self.own_mean_of(self._channel.next_tag(), flat, parts, wire, result)
+
+    def own_mean_of(
+        self, tag: int, flat: _Array, parts: Sequence[slice], wire: str | None, result: _Array
+    ) -> Steps:
+        """Does the same with the first of two tags."""
+        sent = yield from self._add_parts(tag, flat, parts, result, wire)
         if wire is not None:
             # Rounded, as where all ranks get the mean.
-            kernels.decode(sent[parts[channel.rank]], wire, result)
+            kernels.decode(sent[parts[self._channel.rank]], wire, result)
             self._pool.give(sent)
 
     def _add_parts(

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from chainermn.means import buckets as buckets_module, dtypes, staging
-from chainermn.means.messages import Messages
+from chainermn.means.host_messages import messages_on
 from chainermn.means.own_means import OwnMeans
 from chainermn.means.residuals import Residuals
 from chainermn.means.shared_rows import SharedRows
@@ -47,7 +47,7 @@ class Reducer:
     ) -> None:
         self.channel = channel
         self._on_gpu = on_gpu
-        self._on_host = Messages(channel)
+        self._on_host = messages_on(channel)
         self._shared = SharedRows(channel)
         self._bucket_bytes = bucket_bytes
         self._dtype: str | None = None
@@ -183,7 +183,7 @@ class Reducer:
         """
         self.refuse_own_int8_means()
         # A transport of its own, whose memory goes with it: these are arrays of many sizes.
-        messages = Messages(self.channel)
+        messages = messages_on(self.channel)
         return OwnMeans(messages, self._staging, self.channel.rank, self._dtype, arrays, all_parts)
 
     def refuse_int8(self, reason: str) -> None:
@@ -225,6 +225,7 @@ class Reducer:
     def _forget(self) -> None:
         self._buckets.clear()
         self._on_host.forget()
+        self._shared.forget()
         self._on_gpu.forget()
 
     def close(self) -> None:

@@ -36,10 +36,24 @@ class Channel:
         mpi_comm (mpi4py.MPI.Comm): Communicator without other messages.
         checker: Compares calls between ranks in debug mode.
         is_one_host (bool): Whether there are several ranks, all on one host.
+        hosts: Ranks of each host, if there are several hosts, each with as many ranks as the
+            others, and with several. The call is collective then.
+
+    Attributes:
+        others: All other ranks.
+        hosts: The ranks of each host, or ``None``.
+        within: A channel between the ranks of this host, if there are ``hosts``.
+        between: A channel between the ranks in this one's place on all hosts, likewise.
 
     """
 
-    def __init__(self, mpi_comm: MPI.Comm, checker: Checker, is_one_host: bool) -> None:
+    def __init__(
+        self,
+        mpi_comm: MPI.Comm,
+        checker: Checker,
+        is_one_host: bool,
+        hosts: Sequence[Sequence[int]] | None = None,
+    ) -> None:
         self.mpi_comm = mpi_comm
         self.checker = checker
         self.is_one_host = is_one_host
@@ -47,6 +61,20 @@ class Channel:
         self.size: int = mpi_comm.size
         self.others: list[int] = [i for i in range(self.size) if i != self.rank]
         self._tag = 0
+        self.hosts: Sequence[Sequence[int]] | None = hosts
+        self.within: Channel | None = None
+        self.between: Channel | None = None
+        if hosts is not None:
+            i, host = next((i, host) for i, host in enumerate(hosts) if self.rank in host)
+            place = host.index(self.rank)
+            self.within = Channel(mpi_comm.Split(i, place), checker, True)
+            self.between = Channel(mpi_comm.Split(place, i), checker, False)
+
+    def free(self) -> None:
+        """Frees the communicators that the channel has made; collective."""
+        for channel in self.within, self.between:
+            if channel is not None:
+                channel.mpi_comm.Free()
 
     def next_tag(self) -> int:
         """Returns the first of two tags that no other pending mean uses; the same on all ranks."""

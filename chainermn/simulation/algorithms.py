@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -177,26 +178,52 @@ def _hierarchy(cluster: Cluster, buckets: Sequence[Bucket]) -> list[list[Phase]]
 
 
 def _over_hosts(cluster: Cluster, bucket: Bucket) -> list[Phase]:
-    """Ranks add in the memory of their host; each exchanges its part with those of other hosts."""
+    """Ranks of a host add; each exchanges its part with those in its place on other hosts."""
+    # Residuals belong to what a rank sends itself.
+    if bucket.has_residuals:
+        return _by_messages(cluster, bucket)
     n_ranks, n_hosts = cluster.ranks_per_host, cluster.hosts
-    before, after = _copies(cluster, bucket)
-    share = bucket.sent_bytes / n_ranks
-    pieces = (n_hosts - 1) * math.ceil(share / n_hosts / PIECE)
-    sent = n_ranks * (n_hosts - 1) * share / n_hosts
-    phases = [_signal(cluster, before)]
-    first = (n_ranks + 1) * bucket.n_bytes  # each rank reads its part of all rows
-    second = (n_hosts + 1) / n_hosts * bucket.sent_bytes
-    for moved in first, second:
-        seconds = moved / cluster.memory.bandwidth
-        latency = 0.0
-        if cluster.network is not None and pieces:
-            seconds += pieces * cluster.network.overhead
-            latency = cluster.network.latency
-        phases.append(Phase(seconds, latency, sent, pieces))
-    return [*phases, _signal(cluster, first / cluster.memory.bandwidth), Phase(after)]
+    host = dataclasses.replace(cluster, hosts=1)
+    before, after = _copies(host, bucket._replace(sent_bytes=bucket.n_bytes))
+    share = Bucket(bucket.n_bytes / n_ranks, bucket.sent_bytes / n_ranks, False)
+    encode, decode = _copies(host, share)
+    # A rank reads its part of all ranks of the host and writes their mean, then of all hosts.
+    within = (n_ranks + 1) * bucket.n_bytes / cluster.memory.bandwidth
+    between = bucket.sent_bytes + bucket.n_bytes / n_hosts
+    if bucket.is_rounded:
+        first, last = (
+            _exchange(host, bucket.n_bytes, before),
+            _exchange(host, bucket.n_bytes, decode),
+        )
+    else:  # in shared memory, where a rank writes the result to all
+        first, last = _signal(cluster, before), _signal(cluster, within)
+    return [
+        first,
+        _exchange_shares(cluster, share, within + encode),
+        _exchange_shares(cluster, share, between / cluster.memory.bandwidth),
+        last,
+        Phase(after),
+    ]
 
 
-#: How means can travel, by name; only ``'direct'`` is more than a plan.
+def _exchange_shares(cluster: Cluster, share: Bucket, before: float) -> Phase:
+    """Each rank sends each one in its place on other hosts a part of what it has of a bucket."""
+    part = share.sent_bytes / cluster.hosts
+    others = cluster.hosts - 1
+    pieces = others * math.ceil(part / PIECE)
+    if cluster.network is None or not pieces:
+        return Phase(before)
+    seconds = before + pieces * cluster.network.overhead
+    sent = cluster.ranks_per_host * others * part
+    return Phase(seconds, cluster.network.latency, sent, pieces)
+
+
+def default_of(cluster: Cluster) -> str:
+    """Returns the name of the algorithm that ChainerMN uses."""
+    return 'hierarchy' if cluster.hosts > 1 and cluster.ranks_per_host > 1 else 'direct'
+
+
+#: How means can travel, by name; ``'ring'`` is only a plan.
 ALGORITHMS: dict[str, Callable[[Cluster, Sequence[Bucket]], list[list[Phase]]]] = {
     'direct': _direct,
     'ring': _ring,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chainermn import means
 from chainermn.means import int8
 from chainermn.optimizers import BUCKET_BYTES
-from chainermn.simulation.algorithms import ALGORITHMS, Bucket, Phase, exchange_parts
+from chainermn.simulation.algorithms import ALGORITHMS, Bucket, Phase, default_of, exchange_parts
 from chainermn.simulation.checks import check_count
 from chainermn.simulation.cluster import Cluster
 from chainermn.simulation.step import Step
@@ -61,7 +61,7 @@ def simulate(
     step: Step,
     cluster: Cluster,
     *,
-    algorithm: str = 'direct',
+    algorithm: str | None = None,
     bucket_bytes: int | None = BUCKET_BYTES,
     allreduce_grad_dtype: str | None = None,
     sharded: bool = False,
@@ -72,7 +72,8 @@ def simulate(
     buckets while backward runs, a bucket goes on only when the next gradient is complete or
     backward has ended, the ranks of a host share its network card, and copies take the time of the
     rank. All ranks are equal and start together. With :math:`N` ranks, :math:`r` on each of
-    :math:`H` hosts, the mean of :math:`b` bytes takes, for each of its two exchanges,
+    :math:`H` hosts, the mean of :math:`b` bytes takes, for each of its two exchanges over the
+    network,
 
     ================= ================= ========================= ======================
     algorithm         messages          latencies                 bytes of a host's card
@@ -82,13 +83,16 @@ def simulate(
     ``'hierarchy'``   :math:`H - 1`     1                         :math:`b (H - 1) / H`
     ================= ================= ========================= ======================
 
-    ChainerMN has ``'direct'`` only, which uses shared memory on a single host; the others show
-    what they would cost. Parts of more than 256 KiB are several messages.
+    ChainerMN uses ``'hierarchy'`` if there are several ranks on each of several hosts, else
+    ``'direct'``. On a host, ranks add in shared memory, or by messages if they send 16 bits to
+    other hosts; 8 bits are sent directly. ``'ring'`` shows what it would cost. Parts of more than
+    256 KiB are several messages.
 
     Args:
         step (Step): What one rank computes.
         cluster (Cluster): Ranks and what connects them.
-        algorithm (str): How means travel: ``'direct'``, ``'ring'`` or ``'hierarchy'``.
+        algorithm (str): How means travel: ``'direct'``, ``'ring'`` or ``'hierarchy'``. ``None`` for
+            that of ChainerMN.
         bucket_bytes (int): As for :func:`chainermn.create_multi_node_optimizer`; ``None`` sends all
             gradients after backward, as for ChainerX arrays.
         allreduce_grad_dtype (str): Dtype in which gradients of float32 travel, as for
@@ -116,6 +120,7 @@ def simulate(
 
     """
     _check(step, cluster, algorithm, bucket_bytes, allreduce_grad_dtype)
+    algorithm = algorithm or default_of(cluster)
     rank = _Rank(cluster)
     rank.compute(step.forward)
     if cluster.size > 1:
@@ -136,13 +141,13 @@ def simulate(
 
 
 def _check(
-    step: object, cluster: object, algorithm: str, bucket_bytes: object, dtype: str | None
+    step: object, cluster: object, algorithm: str | None, bucket_bytes: object, dtype: str | None
 ) -> None:
     if not isinstance(step, Step):
         raise TypeError(f'step must be a Step, not {step!r}')
     if not isinstance(cluster, Cluster):
         raise TypeError(f'cluster must be a Cluster, not {cluster!r}')
-    if algorithm not in ALGORITHMS:
+    if algorithm is not None and algorithm not in ALGORITHMS:
         raise ValueError(f'algorithm must be one of {", ".join(ALGORITHMS)}, not {algorithm!r}')
     if dtype not in _SENT:
         names = ', '.join(map(str, _SENT))

@@ -30,14 +30,14 @@ def comm(world):
 
 @pytest.fixture
 def make_channel(world):
-    """Makes channels of means, by their argument for ranks on one host or not."""
+    """Makes channels of means, for ranks on one host or not, or by hosts."""
     comms = []
 
-    def make(is_one_host):
+    def make(is_one_host, hosts=None):
         comms.append(world.Dup())
         checker = _checks.Checker(world)
         comms.append(checker.mpi_comm)
-        return means.Channel(comms[-2], checker, is_one_host)
+        return means.Channel(comms[-2], checker, is_one_host, hosts)
 
     yield make
     world.Barrier()

@@ -38,7 +38,7 @@ def test_one_bucket_of_one_rank_on_each_host(hosts):
 @pytest.mark.parametrize('ranks', [2, 8])
 def test_ranks_share_the_card_of_their_host(ranks):
     n_bytes = 2 * ranks * 1000 * 512
-    result = predict([n_bytes], Cluster(2, ranks, FREE, NETWORK))
+    result = predict([n_bytes], Cluster(2, ranks, FREE, NETWORK), algorithm='direct')
     there, pieces = ranks * n_bytes / 2, 2  # of 512000 bytes
     assert result.network_bytes == 2 * there
     assert result.messages == 2 * (2 * ranks - 1) * pieces
@@ -60,8 +60,18 @@ def test_algorithms(algorithm, messages, rounds, sent):
     assert result.network_bytes == pytest.approx(2 * sent)
     over_network = 8 if algorithm == 'direct' else messages
     assert result.total == pytest.approx(2 * phase(sent, over_network, rounds))
-    # Two messages more to each rank of the host say what is in shared memory.
+    # Before and after, a message to each other rank of the host
     assert result.messages == 2 * messages + 6 * (algorithm == 'hierarchy')
+
+
+@pytest.mark.parametrize(('hosts', 'ranks', 'name'), [(3, 4, 'hierarchy'), (3, 1, 'direct')])
+@pytest.mark.parametrize('dtype', [None, 'bfloat16', 'int8'])
+def test_default_algorithm(hosts, ranks, name, dtype):
+    options = [12000] * 3, Cluster(hosts, ranks, NETWORK, NETWORK)
+    result = predict(*options, allreduce_grad_dtype=dtype)
+    assert result == predict(*options, allreduce_grad_dtype=dtype, algorithm=name)
+    direct = predict(*options, allreduce_grad_dtype=dtype, algorithm='direct')
+    assert (result == direct) == (name == 'direct' or dtype == 'int8')
 
 
 @pytest.mark.parametrize('algorithm', ['direct', 'ring', 'hierarchy'])

@@ -59,10 +59,10 @@ def end(process, seconds=140):
         raise AssertionError(f'hangs; it printed\n{process.communicate()[0]}') from None
 
 
-def launch(tmp_path, code, *options):
+def launch(tmp_path, code, *options, ranks=2):
     script = tmp_path / 'script.py'
     script.write_text(code)
-    launcher = sys.executable, '-m', 'chainermn.run', '-n', '2', '--hosts', 'left,right'
+    launcher = sys.executable, '-m', 'chainermn.run', '-n', str(ranks), '--hosts', 'left,right'
     return start(*launcher, *options, str(script))
 
 
@@ -84,24 +84,31 @@ optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.Adam(), com
 model = L.Classifier(L.Linear(20000, 10))
 optimizer.setup(model)
 x, t = numpy.random.rand(2, 20000).astype('f'), numpy.array([0, 1], 'i')
+optimizer.update(model, x, t)
+comm.mpi_comm.Barrier()
 before = sent_by_eth0()
 for _ in range(4):
     optimizer.update(model, x, t)
+comm.mpi_comm.Barrier()
 sent = sent_by_eth0() - before
 digest = hashlib.sha256(b''.join(p.array.tobytes() for p in model.params())).hexdigest()
-digests = comm.allgather_obj(digest)
-print('rank', comm.rank, comm.inter_rank, comm.inter_size, comm.intra_size, len(set(digests)), sent)
+n_digests = len(set(comm.allgather_obj(digest)))
+print('rank', comm.rank, comm.inter_rank, comm.inter_size, comm.intra_size, n_digests, sent)
 """
 
 
-def test_training(tmp_path):
-    process = launch(tmp_path, TRAINING)
+@pytest.mark.parametrize('ranks', [2, 4])
+def test_training(tmp_path, ranks):
+    process = launch(tmp_path, TRAINING, ranks=ranks)
     output = end(process)
     assert process.returncode == 0, output
-    lines = dict(re.findall(r'^\[[01]\] rank (\d \d) (2 1 1 \d+)$', output, re.M))
-    assert set(lines) == {'0 0', '1 1'}, output
-    # Each rank sends its half of the parameters and the other half of its gradients three times.
-    assert all([int(line.split()[-1]) > 3 * 20000 * 10 * 4 for line in lines.values()]), output
+    lines = re.findall(r'^\[(\d)\] rank (\d) (\d) 2 (\d) 1 (\d+)$', output, re.M)
+    on_host = ranks // 2
+    expected = [(f'{i}', f'{i}', f'{i // on_host}', f'{on_host}') for i in range(ranks)]
+    assert sorted([line[:4] for line in lines]) == expected, output
+    # Each host sends half of the gradients and half of the means, however many ranks it has.
+    size = 4 * (20000 * 10 + 10) * 4
+    assert all([size < int(line[4]) < 1.5 * size for line in lines]), output
 
 
 def test_failure_on_the_other_host_ends_all(tmp_path):

@@ -14,6 +14,7 @@ import chainermn
 import chainerx
 from chainermn import _messages
 from chainermn._mpi import mpi
+from chainermn.communicators import _communication_utility
 from chainermn.means import dtypes, kernels, shared_memory
 from chainerx import _internal
 
@@ -32,6 +33,27 @@ def assert_is(actual, expected, device='@numpy'):
     actual = chainer.get_device('@numpy').send(actual)
     assert actual.dtype == expected.dtype and actual.shape == expected.shape
     numpy.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    ('numbers', 'hosts'),
+    [
+        ([0, 0, 1, 1], [[0, 1], [2, 3]]),
+        ([0, 1, 2, 0, 1, 2], [[0, 3], [1, 4], [2, 5]]),
+        ([0, 0, 0], None),
+        ([0, 1], None),
+        ([0, 0, 1, 2, 2, 2], None),
+        ([0], None),
+    ],
+)
+def test_hosts_of_equally_many_ranks(numbers, hosts):
+    class Comm:
+        size = len(numbers)
+
+        def Allgather(self, own, everywhere):
+            everywhere[:] = numbers
+
+    assert _communication_utility.find_hosts(Comm(), numbers[0]) == hosts
 
 
 KINDS = [*itertools.product(DTYPES, [(2, 3)]), ('float32', ()), ('float32', (0, 2))]

@@ -9,6 +9,7 @@ import pytest
 import chainer
 import chainermn
 from chainermn import means
+from chainermn.means import shared_memory
 
 SHAPES = [(), (0, 2), (3,), (300, 300), (7,), (2, 4)]
 
@@ -43,6 +44,47 @@ def test_reducer(world, make_channel, shares, bucket_bytes, dtype):
         if world.size > 1:
             assert_means(params, world.size, 2e-3 if dtype == 'float16' else 1e-6)
     reducer.close()
+
+
+@pytest.mark.parametrize('hosts', [[[0, 1], [2, 3]], [[3, 0], [1, 2]]])
+@pytest.mark.parametrize('dtype', [None, 'float64', 'bfloat16', 'int8'])
+@pytest.mark.parametrize('shares', [True, False])
+def test_several_ranks_on_each_host(world, make_channel, monkeypatch, shares, dtype, hosts):
+    """All ranks get the same bits, which are those of means of which each keeps its part."""
+    if world.size != 4:
+        pytest.skip('needs two hosts of two ranks')
+    channel = make_channel(False, hosts)
+    reducer = means.Reducer(channel, means.OverHost(channel), 40)
+    reducer.dtype = dtype
+    if not shares:
+        monkeypatch.setattr(shared_memory, 'make_rows', lambda *args: None)
+    if dtype != 'int8':
+        monkeypatch.setattr(channel, 'exchange', None)  # not between all ranks at once
+    for _ in range(2):
+        params = make_params(world.rank)
+        # Several at once, which may go on at different times on different ranks.
+        groups = reducer.divide_groups([params[3:], params[:3]])
+        is_shared = shares and dtype in (None, 'float64')
+        assert all(bool(bucket.rows) == is_shared for group in groups for bucket in group)
+        pending = [mean for group in groups for mean in reducer.start(group)]
+        for i, mean in enumerate(pending):
+            if i % 3 != world.rank:
+                mean.test()
+        for mean in pending:
+            mean.wait()
+        assert_means(params, world.size, 1e-6 if dtype in (None, 'float64') else 2e-2)
+        everywhere = world.allgather([param.grad.tobytes() for param in params])
+        assert everywhere[1:] == everywhere[:-1]
+    if dtype in (None, 'float64'):
+        arrays = [param.grad.reshape(-1) for param in make_params(world.rank)]
+        bounds = [[0, n // 5, n // 5, n // 2, n] for n in [array.size for array in arrays]]
+        all_parts = [[slice(a, b) for a, b in zip(each, each[1:])] for each in bounds]
+        own = reducer.own_means(arrays, all_parts).wait()
+        for array, parts, param in zip(own, all_parts, params):
+            expected = param.grad.reshape(-1)[parts[world.rank]]
+            numpy.testing.assert_array_equal(array, expected)
+    reducer.close()
+    channel.free()
 
 
 @pytest.mark.parametrize('shares', [True, False])
