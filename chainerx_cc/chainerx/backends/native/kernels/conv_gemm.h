@@ -9,6 +9,7 @@
 
 #include "chainerx/backends/native/kernels/allocator.h"
 #include "chainerx/backends/native/kernels/conv.h"
+#include "chainerx/backends/native/kernels/conv_narrow.h"
 #include "chainerx/backends/native/kernels/conv_sliding.h"
 #include "chainerx/backends/native/kernels/conv_window.h"
 #include "chainerx/backends/native/kernels/thread_pool.h"
@@ -164,11 +165,14 @@ public:
         : p_{p} {
         const Window& w = p.window;
         plane_ = SpatialSize(w.image, w.ndim);
-        // Packing pays if many rows of weights read few channels, or if planes lie so that they would share few lines
-        // of the caches.
+        // Packing pays if many rows of weights read few channels or vectors that often cross a line of the caches, or
+        // if planes lie so that they would share few lines.
+        constexpr int64_t kManyRows = 128;
+        int64_t rows = p.filters.rows;
+        int64_t bytes = plane_ * sizeof(T);
         bool is_plain = reads_images && w.ndim == 1 && w.taps == 1 && w.stride[0] == 1 && w.offsets[0] == 0 &&
-                        w.columns[0] == w.image[0] && p.filters.rows <= 4 * p.filters.channels &&
-                        plane_ * sizeof(T) % 2048 != 0;
+                        w.columns[0] == w.image[0] && rows <= 4 * p.filters.channels &&
+                        (rows < kManyRows || bytes % 16 == 0) && bytes % 2048 != 0;
         for (int64_t tile = first; tile < last; ++tile) {
             int64_t image = tiles.Image(tile);
             int64_t column = tiles.Column(tile);
@@ -181,6 +185,7 @@ public:
     }
 
     bool IsNarrow(int64_t i) const { return places_[i].is_narrow; }
+    int Count(int64_t i) const { return places_[i].count; }
     // Columns that need not be packed: a vector of a plane of the image for each channel
     bool IsInPlace(int64_t i) const { return places_[i].x != nullptr; }
     const T* InPlace(int64_t i, int64_t channel) const { return places_[i].x + channel * plane_; }
@@ -281,6 +286,44 @@ private:
     Scratch<Run> runs_;
 };
 
+// The narrow ones of some tiles, for panels of one number of rows at a time.
+template <class T>
+class NarrowColumns {
+public:
+    NarrowColumns(const PartTiles<T>& part, int64_t count, int64_t max_depth)
+        : part_{part},
+          count_{count},
+          data_{NumberTiles() * SpreadSize<T>(max_depth)},
+          size_{SpreadSize<T>(max_depth)} {}
+
+    // Reads them as they are packed.
+    void Spread(const PackedColumns<T>& columns, int64_t depth, int64_t rows) {
+        for (int64_t i = 0; i < count_; ++i) {
+            if (part_.IsNarrow(i)) {
+                SpreadColumns(depth, rows, part_.Count(i), columns.Tile(i), data_.data() + number_[i] * size_);
+            }
+        }
+    }
+
+    const T* Tile(int64_t i) const { return data_.data() + number_[i] * size_; }
+
+private:
+    int64_t NumberTiles() {
+        int64_t number = 0;
+        for (int64_t i = 0; i < count_; ++i) {
+            number_[i] = number;
+            number += part_.IsNarrow(i) ? 1 : 0;
+        }
+        return number;
+    }
+
+    const PartTiles<T>& part_;
+    int64_t count_;
+    int64_t number_[kBlockTiles];  // of narrow tiles before this one
+    Scratch<T> data_;
+    int64_t size_;
+};
+
 // The part of the product that a thread computes at a time.
 struct Part {
     int64_t first_tile;
@@ -296,12 +339,18 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
     const Filters<T>& f = p.filters;
     PartTiles<T> places{p, tiles, part.first_tile, part.last_tile, weights != nullptr};
     PackedColumns<T> columns{p, tiles, places, part.first_tile, part.last_tile, layout.max_depth()};
+    NarrowColumns<T> narrow{places, part.last_tile - part.first_tile, layout.max_depth()};
     for (int64_t block = 0; block < layout.blocks(); ++block) {
         int64_t channel = layout.Channel(block);
         int64_t channels = layout.Channels(block);
         columns.Pack(channel, channels);
+        int64_t spread_rows = 0;
         for (int64_t panel = part.first_panel; panel < part.last_panel; ++panel) {
             int64_t rows = layout.Rows(panel);
+            if (weights != nullptr && rows != spread_rows) {  // the last panel may have fewer
+                narrow.Spread(columns, channels * f.taps, rows);
+                spread_rows = rows;
+            }
             for (int64_t i = 0; i < part.last_tile - part.first_tile; ++i) {
                 TileOutput<T> out = places.Output(layout, i, panel, block);
                 const T* b = columns.Tile(i);
@@ -315,10 +364,10 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
                 if (places.IsInPlace(i)) {
                     auto run = ChooseTile<T, PlanesTile>(rows, out.vectors());
                     run(channels, a, places.InPlace(i, channel), places.plane(), out);
+                } else if (places.IsNarrow(i)) {
+                    ChooseTile<T, NarrowTile>(rows, out.columns)(channels * f.taps, a, narrow.Tile(i), out);
                 } else {
-                    auto run = places.IsNarrow(i) ? ChooseTile<T, NarrowTile>(rows, out.columns)
-                                                  : ChooseTile<T, PackedTile>(rows, out.vectors());
-                    run(channels * f.taps, a, b, out);
+                    ChooseTile<T, PackedTile>(rows, out.vectors())(channels * f.taps, a, b, out);
                 }
             }
         }

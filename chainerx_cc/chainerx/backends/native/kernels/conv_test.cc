@@ -125,6 +125,7 @@ const std::vector<ConvShape>& Shapes() {
             MakeShape(70, 1, 3, 10, {{3, 3, 1, 1, 1}, {3, 3, 1, 1, 1}}),
             MakeShape(20, 1, 37, 19, {{7, 3, 2, 1, 1}, {9, 3, 1, 1, 1}}),
             MakeShape(3, 1, 300, 21, {{65, 1, 1, 0, 1}}),
+            MakeShape(2, 1, 40, 130, {{49, 1, 1, 0, 1}}),  // many rows, planes that are no multiple of a vector
             MakeShape(70, 1, 5, 11, {{1, 1, 1, 0, 1}}),
             MakeShape(1, 1, 3, 17, {{30, 7, 2, 3, 1}, {34, 7, 2, 3, 1}}),
             MakeShape(2, 16, 16, 16, {{9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}}),

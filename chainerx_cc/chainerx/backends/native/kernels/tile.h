@@ -268,54 +268,6 @@ struct PlanesTile {
     }
 };
 
-// The most columns that leave too many lanes of a vector empty.
-constexpr int kNarrowColumns = 2;
-
-// The same for kColumns <= kNarrowColumns columns: here the lanes of vectors are rows. Reads up to kSize elements past
-// the panel of A.
-template <class T>
-struct NarrowTile {
-    template <int kRows, int kColumns>
-    static void Run(int64_t k, const T* a, const T* b, const TileOutput<T>& out) {
-        constexpr int kSize = Simd<T>::kSize;
-        constexpr int kVectors = (kRows + kSize - 1) / kSize;
-        constexpr int kChains = 8;  // an addition takes several cycles
-        Vec<T> acc[kChains][kColumns][kVectors] = {};
-        auto add = [&](int64_t p, Vec<T>(&sums)[kColumns][kVectors]) __attribute__((always_inline)) {
-#pragma GCC unroll 8
-            for (int v = 0; v < kVectors; ++v) {
-                Vec<T> av = Load(a + p * kRows + v * kSize);
-#pragma GCC unroll 8
-                for (int c = 0; c < kColumns; ++c) {
-                    sums[c][v] += av * Set(b[p * kTileColumns<T> + c]);
-                }
-            }
-        };
-        int64_t p = 0;
-        for (; p + kChains <= k; p += kChains) {
-#pragma GCC unroll 8
-            for (int i = 0; i < kChains; ++i) {
-                add(p + i, acc[i]);
-            }
-        }
-        for (; p < k; ++p) {
-            add(p, acc[0]);
-        }
-        T sums[kRows * kSize];  // as one vector of columns
-        for (int c = 0; c < kColumns; ++c) {
-            for (int v = 0; v < kVectors; ++v) {
-                for (int i = 1; i < kChains; ++i) {
-                    acc[0][c][v] += acc[i][c][v];
-                }
-                for (int r = v * kSize; r < kRows && r < (v + 1) * kSize; ++r) {
-                    sums[r * kSize + c] = acc[0][c][v][r - v * kSize];
-                }
-            }
-        }
-        StoreIrregularTile<T>(out, kRows, 1, sums);
-    }
-};
-
 // Memory that is fetched into the second-level cache while a tile is computed: one line in each step.
 template <class T>
 struct Ahead {
