@@ -189,8 +189,9 @@ Array MakeBytes(int64_t size, Device& device) { return Empty({size}, Dtype::kUIn
 }  // namespace
 
 FusedRnn MakeFused(const NetworkInputs& in) {
-    FusedRnn network{in.kind, in.layers, in.directions, in.lengths, KernelInput(in.x), KernelInput(in.h0)};
-    if (in.c0) network.c0 = KernelInput(in.c0);
+    Array c0 = in.c0 ? KernelInput(in.c0) : Array{};
+    FusedRnn network{in.kind, in.layers, in.directions, in.lengths, KernelInput(in.x), KernelInput(in.h0), c0, {},
+                     {},      {}};
     // Steps without sequences have nothing to compute.
     while (!network.lengths.empty() && network.lengths.back() == 0) network.lengths.pop_back();
     return network;

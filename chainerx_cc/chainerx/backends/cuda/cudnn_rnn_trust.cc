@@ -28,7 +28,12 @@ class SmallNetwork {
 public:
     SmallNetwork(RnnKind kind, Dtype dtype, Device& device) : dtype_{dtype}, device_{device} {
         size_t gates = kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1;
-        inputs_ = {kind, 2, 2, {2, 1}, Make({3, kInputs}), Make({kCells, 2, kUnits})};
+        inputs_.kind = kind;
+        inputs_.layers = 2;
+        inputs_.directions = 2;
+        inputs_.lengths = {2, 1};
+        inputs_.x = Make({3, kInputs});
+        inputs_.h0 = Make({kCells, 2, kUnits});
         if (kind == RnnKind::kLstm) inputs_.c0 = Make({kCells, 2, kUnits});
         for (int64_t cell = 0; cell < kCells; ++cell) {
             int64_t width = cell < 2 ? kInputs : 2 * kUnits;
