@@ -1,19 +1,20 @@
 // Stacked recurrent networks by cuDNN, which overlaps layers and time steps.
 
-#include "chainerx/backends/cuda/cudnn_rnn.h"
-
 #include <cuda_runtime.h>
 
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "chainerx/backends/cuda/cuda_backend.h"
 #include "chainerx/backends/cuda/cudnn.h"
 #include "chainerx/backends/cuda/error.h"
+#include "chainerx/backends/cuda/trust.h"
 #include "chainerx/core/compute_mode.h"
+#include "chainerx/core/dnn_settings.h"
 #include "chainerx/core/kernels.h"
-#include "chainerx/ops/rnn_network.h"
+#include "chainerx/ops/rnn_check.h"
 
 namespace chainerx::cuda {
 namespace {
@@ -202,6 +203,24 @@ std::optional<FusedRnnSizes> AskForSizes(const FusedRnn& network) {
     return sizes;
 }
 
+// Whether cuDNN has been seen to compute networks of this kind and dtype as layers do.
+bool IsTrusted(const FusedRnn& network) {
+    using Key = std::tuple<int, RnnKind, Dtype, ComputeMode>;  // with the device
+    static auto* trust = new Trust<Key>;
+    Device& device = network.x.device();
+    Dtype dtype = network.x.dtype();
+    auto compare = [&] {
+        bool is_right = internal::IsFusedRnnRight(network.kind, dtype, device, AskForSizes);
+        return is_right ? Verdict::kSame : Verdict::kDifferent;
+    };
+    auto warn = [dtype] {
+        if (g_warn_of_dnn == nullptr) return;
+        g_warn_of_dnn(internal::Concat("cuDNN does not compute recurrent networks in ", GetDtypeName(dtype),
+                                       " as the kernels of ChainerX do, which take its place"));
+    };
+    return trust->Ask(Key{device.index(), network.kind, dtype, GetComputeMode()}, device, compare, warn);
+}
+
 std::optional<FusedRnnSizes> FindSizes(const FusedRnn& network) {
     // Its products may differ from run to run.
     if (GetDnnSettings().deterministic) return std::nullopt;
@@ -209,7 +228,7 @@ std::optional<FusedRnnSizes> FindSizes(const FusedRnn& network) {
     if (network.lengths.empty() || network.lengths.front() != network.h0.shape()[1]) return std::nullopt;
     if (network.x.shape()[1] == 0 || network.h0.shape()[2] == 0) return std::nullopt;
     std::optional<FusedRnnSizes> sizes = AskForSizes(network);
-    return sizes && IsRnnTrusted(network, &AskForSizes) ? sizes : std::nullopt;
+    return sizes && IsTrusted(network) ? sizes : std::nullopt;
 }
 
 // Calls f(plan). The settings were asked for the sizes; from then on only cuDNN knows what is in the memory.

@@ -1,27 +1,19 @@
-// Compares a small network of cuDNN with its layers.
+#include "chainerx/ops/rnn_check.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "chainerx/autograd/backward.h"
-#include "chainerx/backends/cuda/cuda_backend.h"
-#include "chainerx/backends/cuda/cudnn_rnn.h"
-#include "chainerx/backends/cuda/trust.h"
 #include "chainerx/core/backprop_mode.h"
 #include "chainerx/core/compute_mode.h"
-#include "chainerx/core/dnn_settings.h"
 #include "chainerx/core/kernel_watch.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
 
-namespace chainerx::cuda {
+namespace chainerx::internal {
 namespace {
-
-using internal::LayerOutputs;
-using internal::NetworkInputs;
 
 // Two layers in two directions over two sequences.
 class SmallNetwork {
@@ -103,38 +95,23 @@ double GetTolerance(Dtype dtype) {
     return GetComputeMode() == ComputeMode::kFloat32 ? 1e-4 : 5e-2;
 }
 
-Verdict CompareWithLayers(RnnKind kind, Dtype dtype, Device& device, FusedRnnSizesKernel::Function* ask_for_sizes) {
-    internal::UnwatchedScope unwatched;
+}  // namespace
+
+bool IsFusedRnnRight(RnnKind kind, Dtype dtype, Device& device, const FusedRnnSizesKernel::Function& find_sizes) {
+    UnwatchedScope unwatched;
     ForceBackpropModeScope records{device.context()};
     SmallNetwork network{kind, dtype, device};
-    std::optional<FusedRnnSizes> sizes = ask_for_sizes(MakeFused(network.inputs()));
-    if (!sizes) return Verdict::kUnsupported;
     std::vector<double> expected = network.Evaluate(RunLayers(network.inputs()));
     try {
+        std::optional<FusedRnnSizes> sizes = find_sizes(MakeFused(network.inputs()));
+        if (!sizes) return false;
         std::vector<double> values = network.Evaluate(RunFused(network.inputs(), *sizes));
         double tolerance = GetTolerance(dtype);
-        bool is_same = std::equal(expected.begin(), expected.end(), values.begin(), values.end(),
-                                  [tolerance](double a, double b) { return std::abs(a - b) <= tolerance; });
-        return is_same ? Verdict::kSame : Verdict::kDifferent;
+        return std::equal(expected.begin(), expected.end(), values.begin(), values.end(),
+                          [tolerance](double a, double b) { return std::abs(a - b) <= tolerance; });
     } catch (const DeviceError&) {
-        return Verdict::kDifferent;
+        return false;
     }
 }
 
-}  // namespace
-
-bool IsRnnTrusted(const FusedRnn& network, FusedRnnSizesKernel::Function* ask_for_sizes) {
-    using Key = std::tuple<int, RnnKind, Dtype, ComputeMode>;  // with the device
-    static auto* trust = new Trust<Key>;
-    Device& device = network.x.device();
-    Dtype dtype = network.x.dtype();
-    auto compare = [&] { return CompareWithLayers(network.kind, dtype, device, ask_for_sizes); };
-    auto warn = [dtype] {
-        if (g_warn_of_dnn == nullptr) return;
-        g_warn_of_dnn(internal::Concat("cuDNN does not compute recurrent networks in ", GetDtypeName(dtype),
-                                       " as the kernels of ChainerX do, which take its place"));
-    };
-    return trust->Ask(Key{device.index(), network.kind, dtype, GetComputeMode()}, device, compare, warn);
-}
-
-}  // namespace chainerx::cuda
+}  // namespace chainerx::internal
