@@ -36,8 +36,8 @@ CUDA_TESTS = [
     for name in (
         'accuracy autograd backprop_ids bfloat16_ops cuda cuda_attention cuda_cudnn '
         'cuda_foreign_streams cuda_graphs cuda_groups cuda_layers cuda_linalg cuda_linear '
-        'cuda_matmul cuda_memory cuda_sort einsum indexing linalg nn_ops ops optimizer_steps '
-        'random special'
+        'cuda_matmul cuda_memory cuda_rnn cuda_sort einsum indexing linalg nn_ops ops '
+        'optimizer_steps random special'
     ).split()
 ]
 

@@ -9,6 +9,7 @@ import os
 import pytest
 
 import chainerx
+from tests.helpers.cudnn_stand_in import StandIn
 
 DEVICE = os.environ.get('CHAINERX_TEST_DEVICE')
 collect_ignore_glob = [] if DEVICE is not None and DEVICE.startswith('cuda') else ['test_cuda*.py']
@@ -35,3 +36,12 @@ if DEVICE is not None:
             yield
         # Work that waits in a stream would keep the memory of the tests after it.
         chainerx.get_device(DEVICE).synchronize()
+
+
+@pytest.fixture
+def stand_in():
+    """That for cuDNN, of the emulated CUDA backend."""
+    stand_in = StandIn()
+    stand_in.calls()
+    yield stand_in
+    stand_in.restore()

@@ -4,7 +4,6 @@ They need a GPU, or the emulation that ``python tools/build.py --test`` builds a
 """
 
 import contextlib
-import ctypes
 import os
 import threading
 from pathlib import Path
@@ -17,50 +16,11 @@ import chainer.functions as F
 import chainerx
 from chainer.backends import cuda
 from chainer.warnings import PerformanceWarning
+from tests.helpers.cudnn_stand_in import emulated
 from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
 
 TOLERANCE = {'float16': 4e-3, 'float32': 2e-5, 'float64': 1e-12}
-_emulated = pytest.mark.skipif(
-    'cuda_emulation' not in os.environ.get('CHAINERX_PATH', ''),
-    reason='a GPU cannot show which kernels ran',
-)
-
-
-class StandIn:
-    """The calls that the stand-in for cuDNN gets, and failures that it answers with."""
-
-    def __init__(self):
-        folder = Path(os.environ['CHAINERX_PATH']).resolve()
-        self._library = ctypes.CDLL(str(folder / 'nvidia' / 'cudnn' / 'lib' / 'libcudnn.so.9'))
-        self._library.cudnnEmulatedCalls.restype = ctypes.c_char_p
-
-    def calls(self):
-        """Calls since the last time, by function."""
-        calls = {}
-        for line in self._library.cudnnEmulatedCalls().decode().splitlines():
-            name, *details = line.split()
-            calls[name] = {key: int(value) for key, value in (d.split('=') for d in details)}
-        return calls
-
-    def fail(self, function, status):
-        self._library.cudnnEmulatedFail(function.encode(), status)
-
-
-@pytest.fixture
-def stand_in():
-    stand_in = StandIn()
-    failing = []
-
-    def fail(function, status):
-        failing.append(function)
-        StandIn.fail(stand_in, function, status)
-
-    stand_in.fail = fail
-    stand_in.calls()
-    yield stand_in
-    for function in failing:
-        StandIn.fail(stand_in, function, 0)
 
 
 @pytest.fixture
@@ -157,7 +117,7 @@ def test_equal_to_the_plain_kernels(case, dtype):
         np.testing.assert_allclose(reference, other, rtol=tolerance, atol=5 * tolerance)
 
 
-@_emulated
+@emulated
 @pytest.mark.parametrize('case', CASES)
 def test_calls(case, stand_in):
     function, shapes, expected = CASES[case]
@@ -169,14 +129,14 @@ def test_calls(case, stand_in):
     assert stand_in.calls() == {}
 
 
-@_emulated
+@emulated
 def test_integers(stand_in):
     x = chainerx.ones((1, 1, 3, 3), 'int32', device='cuda:0')
     assert chainerx.conv(x, x).tolist() == [[[[9]]]]
     assert stand_in.calls() == {}
 
 
-@_emulated
+@emulated
 @pytest.mark.parametrize(
     'shape_x, shape_w', [((0, 2, 3, 3), (2, 2, 2, 2)), ((2, 0, 3, 3), (2, 0, 2, 2))]
 )
@@ -192,7 +152,7 @@ def _convolve(length, dtype='float32'):
     return _run(_conv(), [(1, 2, length, 2), (2, 2, 1, 1)], dtype, 'cuda:0')
 
 
-@_emulated
+@emulated
 class TestEngines:
     """The stand-in has engines with these numbers, from the fastest by its own account.
 
@@ -327,7 +287,7 @@ def test_compute_mode_rounds():
         assert product('tf32', 1 + 2**-13) == 1
 
 
-@_emulated
+@emulated
 @pytest.mark.parametrize('fast, mode', [(False, 1), (True, 2)])
 def test_fast_batch_normalization(fast, mode, stand_in):
     function, shapes, _ = CASES['batch_norm']
@@ -337,7 +297,7 @@ def test_fast_batch_normalization(fast, mode, stand_in):
     assert {calls[name]['mode'] for name in NORM} == {mode}
 
 
-@_emulated
+@emulated
 class TestErrors:
     @pytest.mark.parametrize(
         'function, case, op',
@@ -435,7 +395,7 @@ def test_in_a_stream():
     np.testing.assert_allclose(result, F.average_pooling_2d(x * 2, 2).array, rtol=1e-5)
 
 
-@_emulated
+@emulated
 @needs_devices(2)
 def test_other_devices():
     x = chainerx.ones((1, 2, 3, 3), 'float32', device='cuda:1')
@@ -452,7 +412,7 @@ VERSION = """
 """
 
 
-@_emulated
+@emulated
 class TestLibrary:
     def test_found(self):
         result = run_python(VERSION, CHAINERX_CUDA_EMULATION_CUDNN='91002')

@@ -120,6 +120,10 @@ template <class Fn>
 class KernelSlot : public KernelSlotBase {
 public:
     using KernelSlotBase::KernelSlotBase;
+    using Function = Fn;
+
+    // The kernel of a device, or null: for kernels that tell something and change nothing, which no watcher need see.
+    Fn* Find(Device& device) const { return reinterpret_cast<Fn*>(device.backend().FindKernel(*this)); }
 
     void Register(Backend& backend, Fn* fn) const { backend.SetKernel(*this, reinterpret_cast<void*>(fn)); }
 

@@ -1,10 +1,9 @@
 #include "chainerx/ops/rnn.h"
 
-#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/packed_recurrent.h"
-#include "chainerx/ops/rnn_layer.h"
+#include "chainerx/ops/rnn_network.h"
 
 namespace chainerx {
 
@@ -15,7 +14,7 @@ namespace {
 // A stacked network: what is common to the kinds of cells.
 struct Network {
     const char* name;
-    std::vector<size_t> gate_order;  // of the arrays in ws and bs
+    size_t gates;
     int64_t directions;
 
     void Check(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs,
@@ -58,7 +57,6 @@ struct Network {
             }
             batch = x.shape()[0];
         }
-        size_t gates = gate_order.size();
         for (size_t cell = 0; cell < count; ++cell) {
             if (ws[cell].size() != 2 * gates || bs[cell].size() != 2 * gates) {
                 throw DimensionError{name,
@@ -86,13 +84,6 @@ struct Network {
         }
     }
 
-    Array Join(const std::vector<Array>& arrays, size_t first) const {
-        if (gate_order.size() == 1) return arrays[first];
-        std::vector<Array> parts;
-        for (size_t k : gate_order) parts.push_back(arrays[first + k]);
-        return Concatenate(parts, 0);
-    }
-
     std::tuple<Array, Array, std::vector<Array>> Run(RnnKind kind, int64_t n_layers, const Array& hx, const Array& cx,
                                                      const ArrayLists& ws, const ArrayLists& bs,
                                                      const std::vector<Array>& xs) const {
@@ -101,10 +92,12 @@ struct Network {
         Dtype dtype = IsHalf(hx.dtype()) ? Dtype::kFloat32 : hx.dtype();
         auto widen = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
         auto narrow = [&hx](const Array& a) { return a.dtype() == hx.dtype() ? a : AsType(a, hx.dtype()); };
-        Shape shape{hx.shape()[1], hx.shape()[2]};
-        std::vector<Array> h_first = Split(widen(hx), hx.shape()[0], 0);
-        std::vector<Array> c_first;
-        if (cx) c_first = Split(widen(cx), cx.shape()[0], 0);
+        auto widen_all = [&widen](ArrayLists lists) {
+            for (std::vector<Array>& list : lists) {
+                for (Array& a : list) a = widen(a);
+            }
+            return lists;
+        };
         std::vector<int64_t> lengths;
         std::vector<int64_t> stops;
         int64_t total = 0;
@@ -114,45 +107,20 @@ struct Network {
         }
         stops.pop_back();
         Array x = widen(xs.size() == 1 ? xs[0] : Concatenate(xs, 0));
-        std::vector<Array> h_last;
-        std::vector<Array> c_last;
-        size_t gates = gate_order.size();
-        for (int64_t layer = 0; layer < n_layers; ++layer) {
-            std::vector<Array> outputs;
-            for (int64_t d = 0; d < directions; ++d) {
-                int64_t cell = layer * directions + d;
-                internal::LayerInputs in;
-                in.x = x;
-                in.h0 = Reshape(h_first[cell], shape);
-                if (cx) in.c0 = Reshape(c_first[cell], shape);
-                in.wx = widen(Join(ws[cell], 0));
-                in.wh = widen(Join(ws[cell], gates));
-                in.bx = widen(Join(bs[cell], 0));
-                in.bh = widen(Join(bs[cell], gates));
-                if (kind != RnnKind::kGru) {
-                    in.bx = in.bx + in.bh;
-                    in.bh = Array{};
-                }
-                internal::LayerOutputs out = internal::RunLayer(kind, d == 1, lengths, std::move(in));
-                outputs.push_back(out.y);
-                h_last.push_back(out.h);
-                if (cx) c_last.push_back(out.c);
-            }
-            x = directions == 1 ? outputs[0] : Concatenate(outputs, 1);
-        }
-        return {narrow(Stack(h_last, 0)), cx ? narrow(Stack(c_last, 0)) : Array{}, Split(narrow(x), stops, 0)};
+        internal::LayerOutputs out = internal::RunNetwork({kind, n_layers, directions, lengths, x, widen(hx),
+                                                           cx ? widen(cx) : Array{}, widen_all(ws), widen_all(bs)});
+        return {narrow(out.h), cx ? narrow(out.c) : Array{}, Split(narrow(out.y), stops, 0)};
     }
 };
 
 LstmStatesAndOutputs RunLstm(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const Array& cx,
                              const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
-    // From i, f, a, o to a, i, f, o.
-    return Network{name, {2, 0, 1, 3}, directions}.Run(RnnKind::kLstm, n_layers, hx, cx, ws, bs, xs);
+    return Network{name, 4, directions}.Run(RnnKind::kLstm, n_layers, hx, cx, ws, bs, xs);
 }
 
 StatesAndOutputs RunGru(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws,
                         const ArrayLists& bs, const std::vector<Array>& xs) {
-    auto [hy, cy, ys] = Network{name, {0, 1, 2}, directions}.Run(RnnKind::kGru, n_layers, hx, Array{}, ws, bs, xs);
+    auto [hy, cy, ys] = Network{name, 3, directions}.Run(RnnKind::kGru, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 
@@ -162,7 +130,7 @@ StatesAndOutputs RunRnn(const char* name, int64_t directions, int64_t n_layers, 
         throw ChainerxError{name, ": activation must be 'tanh' or 'relu', not '", activation, "'"};
     }
     RnnKind kind = activation == "tanh" ? RnnKind::kTanh : RnnKind::kRelu;
-    auto [hy, cy, ys] = Network{name, {0}, directions}.Run(kind, n_layers, hx, Array{}, ws, bs, xs);
+    auto [hy, cy, ys] = Network{name, 1, directions}.Run(kind, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 

@@ -21,69 +21,39 @@ const RnnLayerGradKernel kRnnLayerGradKernel{"rnn_layer_grad"};
 namespace internal {
 namespace {
 
-struct LayerBackward {
-    Saved saved[LayerInputs::kCount];
-    Saved y;         // outside graphs
-    RnnLayer layer;  // with what the forward pass computed
+// The rest of the gradients from those of the gates, and the states before each step.
+void FillWeights(const LayerInputs& in, const Array& gx_gates, const Array& gh_gates, const Array& h_prev,
+                 LayerInputs* grads) {
+    grads->x = Dot(gx_gates, in.wx);
+    grads->wx = Dot(Transpose(gx_gates), in.x);
+    grads->wh = Dot(Transpose(gh_gates), h_prev);
+    grads->bx = Sum(gx_gates, Axes{0});
+    if (in.bh) grads->bh = Sum(gh_gates, Axes{0});
+}
 
-    void operator()(BackwardContext& ctx) const {
-        LayerInputs in;
-        GraphMask mask = GetRecordMask({&ctx.grad(0), &ctx.grad(1), Grad(ctx, 2)});
-        in.ForEach([&](size_t i, Array* a) {
-            if (saved[i]) *a = saved[i].Get();
-            if (*a) mask |= GetRecordMask(*a);
-        });
-        LayerInputs grads = mask != 0 ? Compose(in, ctx) : Compute(in, ctx);
-        grads.ForEach([&](size_t i, Array* g) {
-            if (ctx.IsWanted(i)) ctx.SetGrad(i, *g);
-        });
-    }
+// A layer in operations that have gradients themselves: the steps forward again, then backward.
+struct ComposedLayer {
+    RnnKind kind;
+    bool reverse;
+    const std::vector<int64_t>& lengths;
 
-private:
-    static const Array* Grad(const BackwardContext& ctx, size_t i) {
-        return i < ctx.output_count() ? &ctx.grad(i) : nullptr;
-    }
-
-    // The rest of the gradients from those of the gates, and the states before each step.
-    static void FillWeights(const LayerInputs& in, const Array& gx_gates, const Array& gh_gates, const Array& h_prev,
-                            LayerInputs* grads) {
-        grads->x = Dot(gx_gates, in.wx);
-        grads->wx = Dot(Transpose(gx_gates), in.x);
-        grads->wh = Dot(Transpose(gh_gates), h_prev);
-        grads->bx = Sum(gx_gates, Axes{0});
-        if (in.bh) grads->bh = Sum(gh_gates, Axes{0});
-    }
-
-    LayerInputs Compute(const LayerInputs& in, BackwardContext& ctx) const {
-        LayerInputs grads;
-        grads.h0 = Copy(ctx.GradOrZeros(1).AsDetached());
-        if (in.c0) grads.c0 = Copy(ctx.GradOrZeros(2).AsDetached());
-        Array gx_gates = EmptyLike(layer.x_gates);
-        Array gh_gates = layer.h_gates ? EmptyLike(layer.h_gates) : gx_gates;
-        Array h_prev = EmptyLike(y.Get());
-        kRnnLayerGradKernel(h_prev.device(), layer, ctx.HasGrad(0) ? KernelInput(ctx.grad(0)) : Array{}, grads.h0,
-                            grads.c0, gx_gates, gh_gates, h_prev);
-        FillWeights(in, gx_gates, gh_gates, h_prev, &grads);
-        return grads;
-    }
-
-    // The same in operations that have gradients themselves: the steps forward again, then backward.
-    LayerInputs Compose(const LayerInputs& in, BackwardContext& ctx) const {
-        size_t steps = layer.lengths.size();
+    LayerInputs ComposeGrads(const LayerInputs& in, const Array& gy_joined, const Array& gh_last,
+                             const Array& gc_last) const {
+        size_t steps = lengths.size();
         std::vector<int64_t> stops;
         int64_t total = 0;
-        for (int64_t n : layer.lengths) stops.push_back(total += n);
+        for (int64_t n : lengths) stops.push_back(total += n);
         stops.pop_back();
         std::vector<Array> x_gates = Split(Linear(in.x, in.wx, in.bx), stops, 0);
-        std::vector<Array> gy = Split(ctx.GradOrZeros(0), stops, 0);
+        std::vector<Array> gy = Split(gy_joined, stops, 0);
         std::vector<Array> h_prev(steps);
         std::vector<Array> c_prev(steps);
         std::vector<Array> h_gates(steps);
         Array h = in.h0;
         Array c = in.c0;
         for (size_t i = 0; i < steps; ++i) {
-            size_t t = layer.reverse ? steps - 1 - i : i;
-            int64_t n = layer.lengths[t];
+            size_t t = reverse ? steps - 1 - i : i;
+            int64_t n = lengths[t];
             h_prev[t] = First(h, n);
             if (c) c_prev[t] = First(c, n);
             h_gates[t] = Linear(h_prev[t], in.wh, in.bh ? std::optional<Array>{in.bh} : std::nullopt);
@@ -94,11 +64,11 @@ private:
         std::vector<Array> gx_gates(steps);
         std::vector<Array> gh_gates(steps);
         LayerInputs grads;
-        grads.h0 = ctx.GradOrZeros(1);
-        if (c) grads.c0 = ctx.GradOrZeros(2);
+        grads.h0 = gh_last;
+        grads.c0 = gc_last;
         for (size_t i = 0; i < steps; ++i) {
-            size_t t = layer.reverse ? i : steps - 1 - i;
-            int64_t n = layer.lengths[t];
+            size_t t = reverse ? i : steps - 1 - i;
+            int64_t n = lengths[t];
             Array gh = gy[t] + First(grads.h0, n);
             Array direct;
             Array gc;
@@ -112,6 +82,7 @@ private:
         return grads;
     }
 
+private:
     static Array First(const Array& a, int64_t n) {
         return n == a.shape()[0] ? a : Split(a, std::vector<int64_t>{n}, 0)[0];
     }
@@ -136,7 +107,7 @@ private:
 
     // New h and c.
     std::tuple<Array, Array> Step(const Array& x_gates, const Array& h_gates, const Array& h, const Array& c) const {
-        switch (layer.kind) {
+        switch (kind) {
             case RnnKind::kLstm: {
                 auto [next_c, next_h] = LstmCell(c, x_gates + h_gates, Gates::kBlocks);
                 return {next_h, next_c};
@@ -155,7 +126,7 @@ private:
     // Gradients of gates, of c (in place of that of the new one), and of h where it does not come through gates.
     void StepGrad(const Array& x_gates, const Array& h_gates, const Array& h, const Array& c, const Array& gh,
                   Array* gc, Array* gx_gates, Array* gh_gates, Array* direct) const {
-        switch (layer.kind) {
+        switch (kind) {
             case RnnKind::kLstm: {
                 std::vector<Array> g = Split(x_gates + h_gates, 4, 1);
                 LstmParts grads = GetLstmGrads({{g[0]}, {g[1]}, {g[2]}, {c}, g[3]}, *gc, gh);
@@ -186,7 +157,54 @@ private:
     }
 };
 
+struct LayerBackward {
+    Saved saved[LayerInputs::kCount];
+    Saved y;         // outside graphs
+    RnnLayer layer;  // with what the forward pass computed
+
+    void operator()(BackwardContext& ctx) const {
+        LayerInputs in;
+        GraphMask mask = GetRecordMask({&ctx.grad(0), &ctx.grad(1), Grad(ctx, 2)});
+        in.ForEach([&](size_t i, Array* a) {
+            if (saved[i]) *a = saved[i].Get();
+            if (*a) mask |= GetRecordMask(*a);
+        });
+        LayerInputs grads = mask != 0 ? Compose(in, ctx) : Compute(in, ctx);
+        grads.ForEach([&](size_t i, Array* g) {
+            if (ctx.IsWanted(i)) ctx.SetGrad(i, *g);
+        });
+    }
+
+private:
+    static const Array* Grad(const BackwardContext& ctx, size_t i) {
+        return i < ctx.output_count() ? &ctx.grad(i) : nullptr;
+    }
+
+    LayerInputs Compute(const LayerInputs& in, BackwardContext& ctx) const {
+        LayerInputs grads;
+        grads.h0 = Copy(ctx.GradOrZeros(1).AsDetached());
+        if (in.c0) grads.c0 = Copy(ctx.GradOrZeros(2).AsDetached());
+        Array gx_gates = EmptyLike(layer.x_gates);
+        Array gh_gates = layer.h_gates ? EmptyLike(layer.h_gates) : gx_gates;
+        Array h_prev = EmptyLike(y.Get());
+        kRnnLayerGradKernel(h_prev.device(), layer, ctx.HasGrad(0) ? KernelInput(ctx.grad(0)) : Array{}, grads.h0,
+                            grads.c0, gx_gates, gh_gates, h_prev);
+        FillWeights(in, gx_gates, gh_gates, h_prev, &grads);
+        return grads;
+    }
+
+    LayerInputs Compose(const LayerInputs& in, BackwardContext& ctx) const {
+        return ComposeLayerGrads(layer.kind, layer.reverse, layer.lengths, in, ctx.GradOrZeros(0), ctx.GradOrZeros(1),
+                                 in.c0 ? ctx.GradOrZeros(2) : Array{});
+    }
+};
+
 }  // namespace
+
+LayerInputs ComposeLayerGrads(RnnKind kind, bool reverse, const std::vector<int64_t>& lengths, const LayerInputs& in,
+                              const Array& gy, const Array& gh, const Array& gc) {
+    return ComposedLayer{kind, reverse, lengths}.ComposeGrads(in, gy, gh, gc);
+}
 
 LayerOutputs RunLayer(RnnKind kind, bool reverse, const std::vector<int64_t>& lengths, LayerInputs in) {
     RnnLayer layer;

@@ -36,4 +36,9 @@ struct LayerOutputs {
 // Differentiable any number of times.
 LayerOutputs RunLayer(RnnKind kind, bool reverse, const std::vector<int64_t>& lengths, LayerInputs in);
 
+// The gradients of a layer's inputs from those of its outputs, by operations that have gradients themselves. There is
+// no gc but for LSTM.
+LayerInputs ComposeLayerGrads(RnnKind kind, bool reverse, const std::vector<int64_t>& lengths, const LayerInputs& in,
+                              const Array& gy, const Array& gh, const Array& gc);
+
 }  // namespace chainerx::internal

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "chainerx/backends/cuda/cudnn_graph_api.h"
+#include "chainerx/backends/cuda/cudnn_rnn_api.h"
 
 namespace chainerx::cuda::cudnn {
 
@@ -70,6 +71,7 @@ enum class BatchNormMode : int { kSpatial = 1, kSpatialPersistent = 2 };
        void* y))                                                                                                      \
     X(Status, PoolingBackward,                                                                                        \
       (Handle handle, Pooling desc, const void* alpha, Tensor y_desc, const void* y, Tensor gy_desc, const void* gy,  \
-       Tensor x_desc, const void* x, const void* beta, Tensor gx_desc, void* gx))
+       Tensor x_desc, const void* x, const void* beta, Tensor gx_desc, void* gx))                                     \
+    CHAINERX_CUDNN_RNN_FUNCTIONS(X)
 
 }  // namespace chainerx::cuda::cudnn

@@ -1,7 +1,5 @@
 // Products of matrices with a bias: cuBLASLt adds it to its results before it writes them.
 
-#include <map>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "chainerx/backends/cuda/cublaslt.h"
 #include "chainerx/backends/cuda/cuda_backend.h"
 #include "chainerx/backends/cuda/matmul.h"
+#include "chainerx/backends/cuda/trust.h"
 #include "chainerx/core/dnn_settings.h"
 #include "chainerx/core/operands.h"
 #include "chainerx/ops/creation.h"
@@ -41,8 +40,6 @@ std::vector<char> Read(const Array& a) {
     return bytes;
 }
 
-enum class Verdict { kSame, kDifferent, kUnsupported };
-
 // What cuBLASLt makes of a product of small integers, whose results are exact.
 Verdict CompareWithReference(Dtype dtype, Device& device) {
     Array a = Numbers({3, 4}, -5, dtype, device);
@@ -59,49 +56,17 @@ Verdict CompareWithReference(Dtype dtype, Device& device) {
     }
 }
 
-class Verdicts {
-public:
-    using Key = std::tuple<int, BlasType, BlasCompute>;  // with the device
-
-    std::optional<Verdict> Find(const Key& key) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        auto found = verdicts_.find(key);
-        return found == verdicts_.end() ? std::nullopt : std::optional{found->second};
-    }
-    // False if there is one.
-    bool Add(const Key& key, Verdict verdict) {
-        std::lock_guard<std::mutex> lock{mutex_};
-        return verdicts_.emplace(key, verdict).second;
-    }
-
-private:
-    std::mutex mutex_;
-    std::map<Key, Verdict> verdicts_;
-};
-
-// Whether the work of the current stream is recorded, by this library or another one.
-bool IsCaptured(const Device& device) {
-    CurrentDevice current{device};
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(current.stream(), &status) == cudaSuccess) return status != cudaStreamCaptureStatusNone;
-    cudaGetLastError();
-    return true;  // what records a stream keeps the default one from answering
-}
-
-// Whether cuBLASLt has been seen to give what the reference gives. Finding out waits for the device, which recorded
-// work cannot do.
+// Whether cuBLASLt has been seen to give what the reference gives.
 bool IsTrusted(const BlasGemm& gemm, const Array& out) {
-    static auto* verdicts = new Verdicts;
-    Verdicts::Key key{out.device().index(), gemm.type, gemm.compute};
-    if (std::optional<Verdict> found = verdicts->Find(key)) return *found == Verdict::kSame;
-    if (IsCaptured(out.device())) return false;
-    Verdict verdict = CompareWithReference(out.dtype(), out.device());
-    bool is_new = verdicts->Add(key, verdict);
-    if (is_new && verdict == Verdict::kDifferent && g_warn_of_dnn != nullptr) {
+    using Key = std::tuple<int, BlasType, BlasCompute>;  // with the device
+    static auto* trust = new Trust<Key>;
+    auto compare = [&out] { return CompareWithReference(out.dtype(), out.device()); };
+    auto warn = [&out] {
+        if (g_warn_of_dnn == nullptr) return;
         g_warn_of_dnn(internal::Concat("cuBLASLt does not add a bias to products in ", GetDtypeName(out.dtype()),
                                        " as cuBLAS does; linear functions do it in two steps"));
-    }
-    return verdict == Verdict::kSame;
+    };
+    return trust->Ask(Key{out.device().index(), gemm.type, gemm.compute}, out.device(), compare, warn);
 }
 
 void MatmulBias(const Array& a, const Array& b, const Array& bias, const Array& out) {

@@ -31,6 +31,23 @@ static_assert(kSame(PoolingMode::kAverageWithoutPadding, CUDNN_POOLING_AVERAGE_C
 static_assert(kSame(BatchNormMode::kSpatial, CUDNN_BATCHNORM_SPATIAL));
 static_assert(kSame(BatchNormMode::kSpatialPersistent, CUDNN_BATCHNORM_SPATIAL_PERSISTENT));
 
+static_assert(kSame(RnnAlgorithm::kStandard, CUDNN_RNN_ALGO_STANDARD));
+static_assert(kSame(CellMode::kRelu, CUDNN_RNN_RELU));
+static_assert(kSame(CellMode::kTanh, CUDNN_RNN_TANH));
+static_assert(kSame(CellMode::kLstm, CUDNN_LSTM));
+static_assert(kSame(CellMode::kGru, CUDNN_GRU));
+static_assert(kSame(BiasMode::kDouble, CUDNN_RNN_DOUBLE_BIAS));
+static_assert(kSame(DirectionMode::kUnidirectional, CUDNN_UNIDIRECTIONAL));
+static_assert(kSame(DirectionMode::kBidirectional, CUDNN_BIDIRECTIONAL));
+static_assert(kSame(InputMode::kLinear, CUDNN_LINEAR_INPUT));
+static_assert(kSame(MathType::kDefault, CUDNN_DEFAULT_MATH));
+static_assert(kSame(MathType::kAllowConversion, CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION));
+static_assert(kSame(MathType::kFma, CUDNN_FMA_MATH));
+static_assert(kSame(RnnDataLayout::kSequenceMajorPacked, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED));
+static_assert(kSame(ForwardMode::kInference, CUDNN_FWD_MODE_INFERENCE));
+static_assert(kSame(ForwardMode::kTraining, CUDNN_FWD_MODE_TRAINING));
+static_assert(kSame(WeightGradMode::kAdd, CUDNN_WGRAD_MODE_ADD));
+
 static_assert(kSame(AttributeType::kHandle, CUDNN_TYPE_HANDLE));
 static_assert(kSame(AttributeType::kDataType, CUDNN_TYPE_DATA_TYPE));
 static_assert(kSame(AttributeType::kInt64, CUDNN_TYPE_INT64));
