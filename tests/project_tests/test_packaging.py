@@ -96,12 +96,12 @@ def make_environment(tmp_path):
                 (site / path.name).symlink_to(path)
         return tmp_path / name / 'bin'
 
-    def configure(python):
+    def configure(python, **variables):
         code = 'import build, pathlib, sys; build.configure(pathlib.Path(sys.argv[1]))'
         result = subprocess.run(
             [python, '-c', code, tmp_path / 'build'],
             cwd=TOOLS,
-            env={**os.environ, 'PATH': os.pathsep.join(programs)},
+            env={**os.environ, 'PATH': os.pathsep.join(programs), **variables},
             capture_output=True,
             text=True,
         )
@@ -140,6 +140,16 @@ def test_build_folder_follows_the_interpreter(make_environment):
     (folder / 'interpreter.txt').write_text('another one')
     assert configure(make('second') / 'python') == before
     assert '/other/include' not in cache.read_text() and '.other.so' not in cache.read_text()
+
+
+@pytest.mark.parametrize('launcher', ['', 'ccache'])
+def test_ccache_keeps_what_is_compiled(make_environment, launcher):
+    """It keeps nothing that was compiled with a precompiled header."""
+    make, configure, _ = make_environment
+    arguments = f'-DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_COMPILER_LAUNCHER={launcher}'
+    commands = configure(make('first') / 'python', CMAKE_ARGS=arguments, CCACHE_DISABLE='1')
+    assert any('unity_0' in command['file'] for command in commands)
+    assert any('cmake_pch' in command['command'] for command in commands) is not bool(launcher)
 
 
 WHEEL = """
