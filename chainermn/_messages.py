@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Most bytes of one MPI call.
 LIMIT = 256 * 1024 * 1024
+#: Bytes of a message where both ends send: with longer ones, the two directions take turns.
+PIECE = 1 << 18
 _LENGTH = 8  # bytes of the length at the head of an object
 _FIRST = 248  # bytes of each object that ranks exchange at once
 
@@ -128,7 +130,7 @@ def any_rank(mpi_comm: Any, flag: bool) -> bool:
 def exchange(
     mpi_comm: Any, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]
 ) -> None:
-    """Sends and receives contiguous arrays at once, in any order.
+    """Sends and receives contiguous arrays at once, in both directions.
 
     Args:
         mpi_comm: Communicator.
@@ -136,8 +138,10 @@ def exchange(
         incoming: Pairs of a rank and an array to fill.
 
     """
-    requests = [mpi_comm.Irecv(part, source) for source, array in incoming for part in parts(array)]
-    requests += [mpi_comm.Isend(part, dest) for dest, array in outgoing for part in parts(array)]
+    requests = []
+    # Receives first, so that messages find their buffers when they come.
+    for call, arrays in (mpi_comm.Irecv, incoming), (mpi_comm.Isend, outgoing):
+        requests += [call(part, rank) for rank, array in arrays for part in parts(array, PIECE)]
     mpi().Request.Waitall(requests)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
 
+from chainermn._messages import PIECE
 from chainermn._mpi import mpi
 from chainermn._tcp.engine import RankLostError
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     #: if only :meth:`Pending.wait` may take this step.
     Steps = Iterator[Sequence[Any] | None]
 
-#: Bytes of a message. With longer ones, the two directions of a connection take turns.
-PIECE = 1 << 18
 # MPI guarantees tags up to 32767. Each mean has two of its own, so that many can be pending.
 _LAST_TAG = 32766
 _SIGNAL = numpy.zeros(1, numpy.uint8)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from chainermn.means.transport import PIECE
+from chainermn._messages import PIECE
 from chainermn.simulation.cluster import Coding
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy
 from chainer._core.autograd.leaves import watching_leaves
 from chainer.optimizer import GradientMethod
 from chainermn._checks import check_rank
+from chainermn._messages import PIECE
 from chainermn._mpi import mpi
 from chainermn.means import int8, kernels
-from chainermn.means.transport import PIECE
 from chainermn.simulation.checks import check_count
 from chainermn.simulation.cluster import Cluster, Coding, Connection
 from chainermn.simulation.step import Step
