@@ -38,8 +38,7 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         if before is not None:
             params, grads, pending = before
             with self.communicator.calls.watching('update'):
-                for mean in pending:
-                    mean.wait()
+                means.wait_for(pending)
             for param, grad in zip(params, grads):
                 param.grad = grad
 

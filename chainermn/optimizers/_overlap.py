@@ -104,8 +104,7 @@ class Overlap:
             for bucket in groups[self._n_started]:
                 bucket.fill_grads()
             self._start_next(groups)
-        for mean in self._pending:
-            mean.wait()
+        means.wait_for(self._pending)
         self._pending, self._n_started = [], 0
 
     def _make_groups(self) -> None:

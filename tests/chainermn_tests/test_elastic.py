@@ -328,12 +328,12 @@ def hosts(ssh, names='one,two'):
 
 
 def check_two_hosts(tmp_path, **kwargs):
-    """Kills a rank of each of two hosts."""
+    """Kills a rank of each of two hosts; where ranks are decides how means are rounded."""
     options = {'policy': 'shrink', 'at': 7, 'victim': '1,2'}
     output, losses = run(4, tmp_path / 'one', **options, **kwargs)
     start = restart_of(output, 2)
-    run(4, tmp_path / 'two', stop=start)
-    _, expected = run(2, tmp_path / 'two')
+    run(4, tmp_path / 'two', stop=start, **kwargs)
+    _, expected = run(2, tmp_path / 'two', **kwargs)
     assert {i: losses[i] for i in expected} == expected
     assert [*expected] == [*range(start + 1, 13)]
     return output

@@ -16,11 +16,9 @@ import chainer.functions as F
 import chainerx
 from chainer.backends import cuda
 from chainer.warnings import PerformanceWarning
-from tests.helpers.cudnn_stand_in import emulated
+from tests.helpers.cudnn_stand_in import TOLERANCE, assert_equal_to_plain_and_native, emulated
 from tests.helpers.devices import needs_devices
 from tests.helpers.programs import run_python
-
-TOLERANCE = {'float16': 4e-3, 'float32': 2e-5, 'float64': 1e-12}
 
 
 @pytest.fixture
@@ -106,15 +104,7 @@ def _run(function, shapes, dtype, device):
 @pytest.mark.parametrize('case', CASES)
 def test_equal_to_the_plain_kernels(case, dtype):
     function, shapes, _ = CASES[case]
-    results = _run(function, shapes, dtype, 'cuda:0')
-    with chainer.using_config('use_cudnn', 'never'):
-        plain = _run(function, shapes, dtype, 'cuda:0')
-    native = _run(function, shapes, dtype, 'native:0')
-    tolerance = TOLERANCE[dtype]
-    for result, reference, other in zip(results, plain, native):
-        assert result.dtype == reference.dtype == other.dtype
-        np.testing.assert_allclose(result, reference, rtol=tolerance, atol=5 * tolerance)
-        np.testing.assert_allclose(reference, other, rtol=tolerance, atol=5 * tolerance)
+    assert_equal_to_plain_and_native(lambda device: _run(function, shapes, dtype, device), dtype)
 
 
 @emulated

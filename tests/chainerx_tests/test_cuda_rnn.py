@@ -8,10 +8,9 @@ import pytest
 
 import chainer
 import chainerx
-from tests.helpers.cudnn_stand_in import emulated
+from tests.helpers.cudnn_stand_in import TOLERANCE, assert_equal_to_plain_and_native, emulated
 from tests.helpers.programs import run_python
 
-TOLERANCE = {'float16': 4e-3, 'float32': 2e-5, 'float64': 1e-12}
 GATES = {'lstm': 4, 'gru': 3, 'rnn': 1, 'relu': 1}
 CALLS = {'RNNForward', 'RNNBackwardData_v8', 'RNNBackwardWeights_v8'}
 UNITS, INPUTS = 3, 2
@@ -88,15 +87,9 @@ def _ids(network):
 @pytest.mark.parametrize('dtype', TOLERANCE)
 @pytest.mark.parametrize('network', NETWORKS, ids=_ids)
 def test_equal_to_layers(network, dtype):
-    results = network.outputs_and_gradients(dtype)
-    with chainer.using_config('use_cudnn', 'never'):
-        plain = network.outputs_and_gradients(dtype)
-    native = network.outputs_and_gradients(dtype, 'native:0')
-    tolerance = TOLERANCE[dtype]
-    for result, reference, other in zip(results, plain, native):
-        assert result.dtype == reference.dtype == other.dtype
-        np.testing.assert_allclose(result, reference, rtol=tolerance, atol=5 * tolerance)
-        np.testing.assert_allclose(reference, other, rtol=tolerance, atol=5 * tolerance)
+    assert_equal_to_plain_and_native(
+        lambda device: network.outputs_and_gradients(dtype, device), dtype
+    )
 
 
 @emulated
