@@ -104,7 +104,8 @@ class Overlap:
             for bucket in groups[self._n_started]:
                 bucket.fill_grads()
             self._start_next(groups)
-        means.wait_for(self._pending)
+        for mean in self._pending:
+            mean.wait()
         self._pending, self._n_started = [], 0
 
     def _make_groups(self) -> None:
