@@ -46,5 +46,4 @@ from chainermn.means.transport import (
     Channel as Channel,
     Pending as Pending,
     Transport as Transport,
-    wait_for as wait_for,
 )

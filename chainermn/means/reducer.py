@@ -10,7 +10,7 @@ from chainermn.means.host_messages import messages_on
 from chainermn.means.own_means import OwnMeans
 from chainermn.means.residuals import Residuals
 from chainermn.means.shared_rows import SharedRows
-from chainermn.means.transport import Pending, wait_for
+from chainermn.means.transport import Pending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +85,8 @@ class Reducer:
         self.check(call, buckets)
         if self.channel.size > 1:
             self._shared.prepare(buckets)
-            wait_for(self.start(buckets))
+            for mean in self.start(buckets):
+                mean.wait()
 
     def _buckets_of(self, params: Sequence[Parameter], setting: str | None) -> list[Bucket]:
         """Buckets of parameters, with the memory of the previous call for the same ones."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import collections
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy
@@ -184,30 +183,13 @@ class Pending:
 
     def wait(self) -> None:
         """Waits for the means, and takes the last step, which writes them to the gradients."""
-        wait_for([self])
-
-    def go_on(self) -> bool:
-        """Waits until the next step is possible, and takes it; returns whether there are more."""
         if self._requests is not None:
             mpi().Request.Waitall(self._requests)
-        try:
-            self._requests = next(self._steps)
-        except StopIteration:
-            self._requests = None
-            return False
-        return True
-
-
-def wait_for(pending: Iterable[Pending]) -> None:
-    """Waits for several means.
-
-    They go on in turn, so that the messages of one travel while another one computes.
-    """
-    waiting = collections.deque(pending)
-    while waiting:
-        mean = waiting.popleft()
-        if mean.go_on():
-            waiting.append(mean)
+        for requests in self._steps:
+            self._requests = requests
+            if requests is not None:
+                mpi().Request.Waitall(requests)
+        self._requests = None
 
 
 def _is_over(request: Any) -> bool:

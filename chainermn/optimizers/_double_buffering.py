@@ -38,7 +38,8 @@ class DoubleBufferingOptimizer(MultiNodeOptimizer):
         if before is not None:
             params, grads, pending = before
             with self.communicator.calls.watching('update'):
-                means.wait_for(pending)
+                for mean in pending:
+                    mean.wait()
             for param, grad in zip(params, grads):
                 param.grad = grad
 

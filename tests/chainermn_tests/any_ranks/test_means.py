@@ -230,15 +230,3 @@ SMALL = 1 << 16  # bytes of a last group that has no messages of its own
 )
 def test_groups(sizes, dtypes, least, groups):
     assert means.group(sizes, dtypes, least) == groups
-
-
-def test_pending_means_go_on_in_turn():
-    taken = []
-
-    def steps(name, n):
-        for i in range(n):
-            yield None
-            taken.append((name, i))
-
-    means.wait_for([means.Pending(steps('a', 2)), means.Pending(steps('b', 1))])
-    assert taken == [('a', 0), ('b', 0), ('a', 1)]
