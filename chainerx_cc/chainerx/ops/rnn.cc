@@ -14,11 +14,10 @@ namespace {
 // A stacked network: what is common to the kinds of cells.
 struct Network {
     const char* name;
-    size_t gates;
     int64_t directions;
 
-    void Check(int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws, const ArrayLists& bs,
-               const std::vector<Array>& xs) const {
+    void Check(RnnKind kind, int64_t n_layers, const Array& hx, const Array& cx, const ArrayLists& ws,
+               const ArrayLists& bs, const std::vector<Array>& xs) const {
         auto count = static_cast<size_t>(n_layers * directions);
         if (n_layers < 1) throw ChainerxError{name, ": n_layers must be positive, was ", n_layers};
         if (xs.empty()) throw ChainerxError{name, ": xs must have at least one time step"};
@@ -57,6 +56,7 @@ struct Network {
             }
             batch = x.shape()[0];
         }
+        size_t gates = CountGates(kind);
         for (size_t cell = 0; cell < count; ++cell) {
             if (ws[cell].size() != 2 * gates || bs[cell].size() != 2 * gates) {
                 throw DimensionError{name,
@@ -87,7 +87,7 @@ struct Network {
     std::tuple<Array, Array, std::vector<Array>> Run(RnnKind kind, int64_t n_layers, const Array& hx, const Array& cx,
                                                      const ArrayLists& ws, const ArrayLists& bs,
                                                      const std::vector<Array>& xs) const {
-        Check(n_layers, hx, cx, ws, bs, xs);
+        Check(kind, n_layers, hx, cx, ws, bs, xs);
         // Sums over many steps deserve more than half precision.
         Dtype dtype = IsHalf(hx.dtype()) ? Dtype::kFloat32 : hx.dtype();
         auto widen = [dtype](const Array& a) { return a.dtype() == dtype ? a : AsType(a, dtype); };
@@ -115,12 +115,12 @@ struct Network {
 
 LstmStatesAndOutputs RunLstm(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const Array& cx,
                              const ArrayLists& ws, const ArrayLists& bs, const std::vector<Array>& xs) {
-    return Network{name, 4, directions}.Run(RnnKind::kLstm, n_layers, hx, cx, ws, bs, xs);
+    return Network{name, directions}.Run(RnnKind::kLstm, n_layers, hx, cx, ws, bs, xs);
 }
 
 StatesAndOutputs RunGru(const char* name, int64_t directions, int64_t n_layers, const Array& hx, const ArrayLists& ws,
                         const ArrayLists& bs, const std::vector<Array>& xs) {
-    auto [hy, cy, ys] = Network{name, 3, directions}.Run(RnnKind::kGru, n_layers, hx, Array{}, ws, bs, xs);
+    auto [hy, cy, ys] = Network{name, directions}.Run(RnnKind::kGru, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 
@@ -130,7 +130,7 @@ StatesAndOutputs RunRnn(const char* name, int64_t directions, int64_t n_layers, 
         throw ChainerxError{name, ": activation must be 'tanh' or 'relu', not '", activation, "'"};
     }
     RnnKind kind = activation == "tanh" ? RnnKind::kTanh : RnnKind::kRelu;
-    auto [hy, cy, ys] = Network{name, 1, directions}.Run(kind, n_layers, hx, Array{}, ws, bs, xs);
+    auto [hy, cy, ys] = Network{name, directions}.Run(kind, n_layers, hx, Array{}, ws, bs, xs);
     return {hy, ys};
 }
 

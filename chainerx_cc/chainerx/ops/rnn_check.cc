@@ -19,7 +19,7 @@ namespace {
 class SmallNetwork {
 public:
     SmallNetwork(RnnKind kind, Dtype dtype, Device& device) : dtype_{dtype}, device_{device} {
-        size_t gates = kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1;
+        size_t gates = CountGates(kind);
         inputs_.kind = kind;
         inputs_.layers = 2;
         inputs_.directions = 2;
@@ -100,12 +100,13 @@ double GetTolerance(Dtype dtype) {
 bool IsFusedRnnRight(RnnKind kind, Dtype dtype, Device& device, const FusedRnnSizesKernel::Function& find_sizes) {
     UnwatchedScope unwatched;
     ForceBackpropModeScope records{device.context()};
-    SmallNetwork network{kind, dtype, device};
-    std::vector<double> expected = network.Evaluate(RunLayers(network.inputs()));
+    SmallNetwork small{kind, dtype, device};
+    std::vector<double> expected = small.Evaluate(RunLayers(small.inputs()));
     try {
-        std::optional<FusedRnnSizes> sizes = find_sizes(MakeFused(network.inputs()));
+        FusedRnn network = MakeFused(small.inputs());
+        std::optional<FusedRnnSizes> sizes = find_sizes(network);
         if (!sizes) return false;
-        std::vector<double> values = network.Evaluate(RunFused(network.inputs(), *sizes));
+        std::vector<double> values = small.Evaluate(RunFused(small.inputs(), network, *sizes));
         double tolerance = GetTolerance(dtype);
         return std::equal(expected.begin(), expected.end(), values.begin(), values.end(),
                           [tolerance](double a, double b) { return std::abs(a - b) <= tolerance; });

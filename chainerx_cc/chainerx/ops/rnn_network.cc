@@ -49,14 +49,14 @@ std::vector<Array> SplitCells(const Array& states) {
     return cells;
 }
 
-// Calls run(cell, reverse, inputs) -> outputs for all cells.
+// Calls run(reverse, inputs) -> outputs for all cells.
 template <class F>
 LayerOutputs ForCells(const NetworkInputs& in, F&& run) {
     std::vector<Array> h0 = SplitCells(in.h0);
     std::vector<Array> c0 = SplitCells(in.c0);
     std::vector<Array> h_last;
     std::vector<Array> c_last;
-    size_t gates = GetGateOrder(in.kind).size();
+    size_t gates = CountGates(in.kind);
     Array x = in.x;
     for (int64_t layer = 0; layer < in.layers; ++layer) {
         std::vector<Array> outputs;
@@ -93,7 +93,7 @@ NetworkInputs ComposeNetworkGrads(const NetworkInputs& in, Array gy, const Array
     });
     std::vector<Array> ghs = SplitCells(gh);
     std::vector<Array> gcs = SplitCells(gc);
-    size_t gates = GetGateOrder(in.kind).size();
+    size_t gates = CountGates(in.kind);
     NetworkInputs grads = in;
     for (int64_t layer = in.layers - 1; layer >= 0; --layer) {
         std::vector<Array> gys = in.directions == 1 ? std::vector<Array>{gy} : Split(gy, in.directions, 1);
@@ -197,9 +197,8 @@ FusedRnn MakeFused(const NetworkInputs& in) {
     return network;
 }
 
-LayerOutputs RunFused(const NetworkInputs& in, const FusedRnnSizes& sizes) {
+LayerOutputs RunFused(const NetworkInputs& in, FusedRnn network, const FusedRnnSizes& sizes) {
     Device& device = in.x.device();
-    FusedRnn network = MakeFused(in);
     GraphMask mask = GetRecordMask(in);
     network.y = Empty({in.x.shape()[0], in.directions * in.h0.shape()[2]}, in.x.dtype(), device);
     network.weights = MakeBytes(sizes.weights, device);
@@ -240,8 +239,10 @@ LayerOutputs RunLayers(const NetworkInputs& in) {
 
 LayerOutputs RunNetwork(const NetworkInputs& in) {
     FusedRnnSizesKernel::Function* find_sizes = kFusedRnnSizesKernel.Find(in.x.device());
-    std::optional<FusedRnnSizes> sizes = find_sizes == nullptr ? std::nullopt : find_sizes(MakeFused(in));
-    return sizes ? RunFused(in, *sizes) : RunLayers(in);
+    if (find_sizes == nullptr) return RunLayers(in);
+    FusedRnn network = MakeFused(in);
+    std::optional<FusedRnnSizes> sizes = find_sizes(network);
+    return sizes ? RunFused(in, std::move(network), *sizes) : RunLayers(in);
 }
 
 }  // namespace internal

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "chainerx/ops/rnn_layer.h"
 
 namespace chainerx {
+
+// Matrices of the input, or of the state, of a cell.
+inline size_t CountGates(RnnKind kind) {
+    if (kind == RnnKind::kLstm) return 4;
+    return kind == RnnKind::kGru ? 3 : 1;
+}
 
 // A stacked network as a whole, for backends with a library that computes it faster than layer by layer. All arrays are
 // contiguous and of dtype float32 or float64. A cell is a layer in one direction.
@@ -86,7 +93,7 @@ struct NetworkInputs {
 LayerOutputs RunNetwork(const NetworkInputs& in);
 // The two ways to do that.
 LayerOutputs RunLayers(const NetworkInputs& in);
-LayerOutputs RunFused(const NetworkInputs& in, const FusedRnnSizes& sizes);
+LayerOutputs RunFused(const NetworkInputs& in, FusedRnn network, const FusedRnnSizes& sizes);
 // The network as a backend's kernels get it, but for what they compute.
 FusedRnn MakeFused(const NetworkInputs& in);
 

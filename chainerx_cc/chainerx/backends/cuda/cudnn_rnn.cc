@@ -48,11 +48,6 @@ CellMode GetCellMode(RnnKind kind) {
     }
 }
 
-int32_t CountGates(RnnKind kind) {
-    if (kind == RnnKind::kLstm) return 4;
-    return kind == RnnKind::kGru ? 3 : 1;
-}
-
 MathType GetMathType(Dtype dtype) {
     ComputeMode mode = dtype == Dtype::kFloat64 ? ComputeMode::kFloat32 : GetComputeMode();
     if (mode == ComputeMode::kFloat32) return MathType::kFma;
@@ -166,7 +161,7 @@ private:
     // Calls f(index, matrix, bias) with the places that cuDNN gives parameters in the memory of all.
     template <class F>
     void ForParameters(const Array& memory, F&& f) const {
-        int32_t gates = 2 * CountGates(network_.kind);
+        auto gates = static_cast<int32_t>(2 * CountGates(network_.kind));
         auto cells = static_cast<int32_t>(network_.layers * network_.directions);
         UnsetTensorDescriptor matrix_desc;
         UnsetTensorDescriptor bias_desc;
