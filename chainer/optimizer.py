@@ -18,6 +18,7 @@ from chainer._core.names import hints
 from chainer._core.optimizers import (
     hook_registry as _hook_registry,
     loss_scaling as _loss_scaling,
+    state_files as _state_files,
     step,
     update,
 )
@@ -28,6 +29,7 @@ from chainer._core.settings.mixed16 import is_mixed as _is_mixed
 from chainer.optimizer_hooks import _base as hooks_base
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from typing_extensions import Self
@@ -48,6 +50,7 @@ __all__ = [
     'UpdateRule',
     'WeightDecay',
     'make_deprecation_message',
+    'use_state_files',
 ]
 
 
@@ -262,6 +265,7 @@ class GradientMethod(Optimizer):
 
     _use_cleargrads = True
     _buffers = None
+    _state_folder: str | None = None
     # Gives the parameters to update, where they are not those of the target.
     _params_to_update: Callable[[], list[Any]] | None = None
 
@@ -281,6 +285,8 @@ class GradientMethod(Optimizer):
             param.update_rule = self.create_update_rule()
             if use_fp32_update:
                 param.update_rule.use_fp32_update()
+            if self._state_folder is not None:
+                param.update_rule._use_state_files(self._state_folder)
         return self
 
     def create_update_rule(self) -> UpdateRule:
@@ -392,6 +398,52 @@ class GradientMethod(Optimizer):
     def call_hook(self, hook: Any) -> None:
         super().call_hook(hook)
         self.reallocate_cleared_grads()  # a hook may have cleared some
+
+
+def use_state_files(optimizer: Any, folder: str | os.PathLike[str] | None) -> None:
+    """Keeps the states of an optimizer in files that are mapped into memory.
+
+    A model can then be trained although its states, such as the two of Adam, which take twice the
+    bytes of the parameters, do not fit into memory: the system writes their pages to the files
+    where it needs the memory, and reads them back at the next update. The results are the same, to
+    the bit. An update takes longer where pages have to be read, so choose a fast local disk. The
+    files have no names, so nothing is left of them however the process ends; a snapshot holds the
+    states as always.
+
+    Arrays under 64 KiB and arrays on GPUs stay where they are. Processes that are forked share the
+    files.
+
+    Args:
+        optimizer (chainer.GradientMethod): Optimizer, also one that
+            :func:`chainermn.create_multi_node_optimizer` returns, before or after its ``setup``.
+        folder (str or None): Folder of the files; ``None`` for memory. States that exist move.
+
+    Raises:
+        TypeError: If ``optimizer`` has no update rules, or ``folder`` is no path.
+        OSError: If the folder does not exist or has no room. So does the update that makes a state
+            for which there is no room.
+
+    .. admonition:: Example
+
+        >>> import tempfile
+        >>> model = L.Linear(200, 100)
+        >>> optimizer = chainer.optimizers.Adam().setup(model)
+        >>> chainer.optimizer.use_state_files(optimizer, tempfile.gettempdir())
+        >>> optimizer.update(lambda: F.sum(model(np.ones((1, 200), np.float32)) ** 2))
+        >>> model.W.update_rule.state['m'].shape
+        (100, 200)
+
+    """
+    if not hasattr(optimizer, 'create_update_rule'):
+        raise TypeError(
+            f'optimizer must be a GradientMethod, but {type(optimizer).__name__} was given'
+        )
+    folder = _state_files.check_folder(folder)
+    if optimizer.target is not None:
+        for param in optimizer.target.params():
+            if param.update_rule is not None:
+                param.update_rule._use_state_files(folder)
+    optimizer._state_folder = folder
 
 
 def make_deprecation_message(module_name: str) -> str:

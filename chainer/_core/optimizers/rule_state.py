@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from chainer._core.variables.parameter import Parameter
 
 
-def move_state(state: dict[str, Any], param: Parameter) -> None:
-    """Moves the arrays of a state to the device of a parameter."""
+def move_state(state: dict[str, Any], param: Parameter) -> bool:
+    """Moves the arrays of a state to the device of a parameter.
+
+    Returns:
+        Whether some were elsewhere.
+
+    """
     # Looking for a device costs more than to see that all is of NumPy, as it mostly is.
     if type(param.array) is numpy.ndarray:
         for value in state.values():
             if type(value) is not numpy.ndarray:
                 break
         else:
-            return
+            return False
     device = param.device
-    for name, value in state.items():
-        if isinstance(value, get_array_types()) and not (device.is_array_supported(value)):
-            state[name] = device.send(value)
+    elsewhere = [
+        name
+        for name, value in state.items()
+        if isinstance(value, get_array_types()) and not device.is_array_supported(value)
+    ]
+    for name in elsewhere:
+        state[name] = device.send(state[name])
+    return bool(elsewhere)
 
 
 def update_core_by_sharing(rule: UpdateRule, param: Parameter) -> None:

@@ -12,7 +12,11 @@ import chainerx
 from chainer import backend, serializer as serializer_module
 from chainer._core.autograd.variable_gradient import unscale_grad
 from chainer._core.models import saving
-from chainer._core.optimizers import hook_registry as _hook_registry, rule_state
+from chainer._core.optimizers import (
+    hook_registry as _hook_registry,
+    rule_state,
+    state_files as _state_files,
+)
 from chainer._core.optimizers.hyperparameter import Hyperparameter
 from chainer._core.reports import representation
 from chainer._core.settings.half import is_half
@@ -69,6 +73,7 @@ class UpdateRule:
     is_elementwise = False
 
     _own_values: Any = None  # further values that an update depends on
+    _state_folder: str | None = None
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._pre_update_hooks: collections.OrderedDict[str, Callable[..., Any]] = (
@@ -268,8 +273,13 @@ class UpdateRule:
             self._state = {}
             with backend.using_device(param.device):
                 self.init_state(param)
-        elif state:
-            rule_state.move_state(state, param)
+        elif not state or not rule_state.move_state(state, param):
+            return
+        self._place_state()
+
+    def _place_state(self) -> None:
+        if self._state_folder is not None and self._state:
+            _state_files.place(self._state, self._state_folder)
 
     def use_fp32_update(self, flag: bool = True) -> None:
         """Updates float16 parameters through a float32 master copy.
@@ -280,6 +290,12 @@ class UpdateRule:
         """
         # Parameters of other dtypes never get a copy; those of half precision at an update.
         self._use_fp32_update = flag
+
+    def _use_state_files(self, folder: str | None) -> None:
+        """Keeps the state in files of a folder, or ``None`` for memory."""
+        if self._state and folder != self._state_folder:
+            _state_files.place(self._state, folder)
+        self._state_folder = folder
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads the state.
@@ -300,6 +316,8 @@ class UpdateRule:
                 self._state = self._load_state(serializer)
         else:
             self._state = {key: serializer(key, value) for key, value in self._state.items()}
+        if loading:
+            self._place_state()
         if self._use_fp32_update and saving.takes_extras(serializer):
             self._serialize_master(serializer, loading)
 

@@ -1,5 +1,7 @@
 """Training on several ranks equals training on one with the whole batch."""
 
+import os
+
 import numpy
 import pytest
 
@@ -228,6 +230,34 @@ def test_sharded_state_is_divided(comm):
     size = sum([value.size for state in states for value in state.values()])
     whole = 2 * sum([param.size for param in model.params()])
     assert abs(size - whole / comm.size) <= 4
+
+
+@pytest.mark.parametrize('sharded', [True, 'gradients', 'parameters'])
+@pytest.mark.parametrize('device', DEVICES)
+def test_divided_states_in_files(comm, sharded, device, folder):
+    def run(state_folder):
+        multi = chainermn.create_multi_node_optimizer(
+            chainer.optimizers.Adam(), comm, sharded=sharded
+        )
+        chainer.optimizer.use_state_files(multi, state_folder)
+        numpy.random.seed(0)
+        model = L.Classifier(chainer.Sequential(L.Linear(64, 2048), F.relu, L.Linear(2048, 10)))
+        model.to_device(device)
+        multi.setup(model)
+        for x, t in batches(3):
+            multi.update(model, model.device.send(x), model.device.send(t))
+        rules = {path: param.update_rule for path, param in model.namedparams()}
+        return {
+            f'{path}/{name}': chainer.get_device('@numpy').send(array)
+            for path, rule in rules.items()
+            for name, array in (rule.state or {}).items()
+        }
+
+    in_memory, in_files = run(None), run(folder)
+    assert in_memory
+    assert_close(in_files, in_memory, 0)
+    comm.allgather_obj(None)  # all have made theirs
+    assert os.listdir(folder) == []
 
 
 def test_sharded_float16(comm):
