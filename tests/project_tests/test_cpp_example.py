@@ -24,6 +24,7 @@ def _program(name):
 
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.chainerx,
     pytest.mark.skipif(
         not (BUILD / 'cmake_install.cmake').exists() or not _program('cmake'),

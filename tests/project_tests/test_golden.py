@@ -29,6 +29,7 @@ def _check(*args, **environ):
     )
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize('native_kernels', ['auto', 'never'])
 def test_facts_hold(native_kernels):
     """Every fact holds except for the listed ones, and each of those still differs."""

@@ -35,6 +35,7 @@ def _paths(group):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize('group', [*_GROUPS, 'rest'])
 def test_pass(group, tmp_path):

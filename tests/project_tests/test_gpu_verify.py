@@ -164,6 +164,7 @@ def test_resume(monkeypatch, tmp_path):
     assert ran == ['first', 'cuda', 'cuda']
 
 
+@pytest.mark.slow
 def test_late_part_has_counts(monkeypatch, tmp_path):
     test = tmp_path / 'test_late.py'
     test.write_text(
@@ -187,6 +188,7 @@ def test_reports_of_the_sanitizer_fail_a_part(monkeypatch):
         assert gpu_verify.run_part('memcheck-some', [], False, '', 60)['status'] == status
 
 
+@pytest.mark.slow
 def test_other_plugins_of_pytest_are_off(monkeypatch, tmp_path):
     """Their warnings would be errors."""
     (tmp_path / 'warns.py').write_text('import warnings\nwarnings.warn("no xdist, please")\n')

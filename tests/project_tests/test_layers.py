@@ -194,6 +194,7 @@ def test_cpp_layers_are_documented():
     assert [path for path in paths if f'``chainerx_cc/{path}/``' not in page] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which('nvcc') is None, reason='needs the CUDA compiler')
 def test_op_functors_compile_for_gpus(tmp_path):
     # What backends share must be free of any one backend's compiler.

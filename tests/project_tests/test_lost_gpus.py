@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from helpers import lost_gpus
 
+pytestmark = pytest.mark.slow
+
 _TESTS = Path(__file__).resolve().parents[1]
 _PROGRAM = """
 import pytest

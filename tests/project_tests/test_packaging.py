@@ -111,6 +111,7 @@ def make_environment(tmp_path):
     return make, configure, tmp_path / 'build'
 
 
+@pytest.mark.slow
 def test_build_folder_stays_current(make_environment):
     """Neither another name of the interpreter nor another environment makes Ninja compile again."""
     make, configure, folder = make_environment
@@ -129,6 +130,7 @@ def test_build_folder_stays_current(make_environment):
         shutil.rmtree(python.parents[1])  # as pip does with its environments
 
 
+@pytest.mark.slow
 def test_build_folder_follows_the_interpreter(make_environment):
     """What depends on the version of Python is found again, and nothing else is compiled again."""
     make, configure, folder = make_environment
@@ -142,6 +144,7 @@ def test_build_folder_follows_the_interpreter(make_environment):
     assert '/other/include' not in cache.read_text() and '.other.so' not in cache.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('launcher', ['', 'ccache'])
 def test_ccache_keeps_what_is_compiled(make_environment, launcher):
     """It keeps nothing that was compiled with a precompiled header."""

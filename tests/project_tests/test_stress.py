@@ -15,7 +15,10 @@ PARTS = sorted(
     for path in (ROOT / 'tools' / 'stress').glob('*.py')
     if re.search('^def case', path.read_text(), re.MULTILINE)
 )
-pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the stress needs Linux')
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != 'linux', reason='the stress needs Linux'),
+]
 
 
 def _load_guard():

@@ -4,6 +4,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[2]
 IMPORT = """
 import importlib, pathlib, sys, warnings
@@ -23,6 +25,7 @@ for path in sorted(pathlib.Path('tests/chainer_tests').rglob('test_*.py')):
 """
 
 
+@pytest.mark.slow
 def test_modules_import():
     command = [sys.executable, '-c', IMPORT]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
