@@ -29,18 +29,22 @@ struct RowReduce {
     }
 
     CHAINERX_INLINE static Acc PlainBlock(const T* p, int64_t n) {
-        Acc lane[kLanes];
-        for (int j = 0; j < kLanes; ++j) lane[j] = O::kInit;
-        int64_t i = 0;
-        for (; i + kLanes <= n; i += kLanes) {
+        Acc tail = O::kInit;
+        for (int64_t i = n - n % kLanes; i < n; ++i) tail = O::Combine(tail, O::Map(static_cast<C>(p[i])));
+        if (n < kLanes) return tail;
+        Acc lane[kLanes];  // Filled by the first elements: to clear memory takes as long as to add a short row.
+        for (int j = 0; j < kLanes; ++j) lane[j] = O::Combine(O::kInit, O::Map(static_cast<C>(p[j])));
+        for (int64_t i = kLanes; i + kLanes <= n; i += kLanes) {
             for (int j = 0; j < kLanes; ++j) lane[j] = O::Combine(lane[j], O::Map(static_cast<C>(p[i + j])));
         }
-        Acc tail = O::kInit;
-        for (; i < n; ++i) tail = O::Combine(tail, O::Map(static_cast<C>(p[i])));
-        for (int width = kLanes / 2; width > 0; width /= 2) {
-            for (int j = 0; j < width; ++j) lane[j] = O::Combine(lane[j], lane[j + width]);
-        }
+        Fold<kLanes / 2>(lane);
         return O::Combine(lane[0], tail);
+    }
+    // Pairwise. The compiler knows the widths, so that lanes stay in registers.
+    template <int kHalf>
+    CHAINERX_INLINE static void Fold(Acc* lane) {
+        for (int j = 0; j < kHalf; ++j) lane[j] = O::Combine(lane[j], lane[j + kHalf]);
+        if constexpr (kHalf > 1) Fold<kHalf / 2>(lane);
     }
 
     // One comparison instead of two: products with zero tell whether all were finite; if not, the block is repeated.

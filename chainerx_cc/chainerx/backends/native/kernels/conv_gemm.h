@@ -50,6 +50,8 @@ struct Problem {
 
 constexpr int64_t kDepth = 288;                     // channels * taps of one packed block
 constexpr int64_t kBlockTiles = 24 / kTileVectors;  // tiles of one packed block
+// Those of a block that slides by two elements: it copies the fewer elements for each column, the larger it is.
+constexpr int64_t kLargeBlockTiles = 56 / kTileVectors;
 
 // Weights, packed: [block of channels][panel of rows][channel, tap][row]. After each panel there is room for the
 // excess that PackRows writes.
@@ -219,7 +221,7 @@ private:
     };
     const Problem<T>& p_;
     int64_t plane_;
-    Place places_[kBlockTiles];
+    Place places_[kLargeBlockTiles];
 };
 
 // Columns of some tiles, packed for a block of channels at a time as [tile][channel, tap][column].
@@ -375,23 +377,24 @@ void MultiplyPart(const Problem<T>& p, const PackedLayout<T>& layout, const Colu
 }
 
 // The same for windows that fit SlidingRows.
-template <class T>
+template <class T, int kStep>
 void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnTiles<T>& tiles, const T* weights,
                const Part& part) {
     constexpr int kSize = Simd<T>::kSize;
-    SlidingRows<T> sliding{p.window};
+    constexpr int64_t kTiles = kStep == 1 ? kBlockTiles : kLargeBlockTiles;
+    SlidingRows<T, kStep> sliding{p.window};
     PartTiles<T> places{p, tiles, part.first_tile, part.last_tile, false};
     int64_t width = p.window.columns[1];
     int64_t image_size = SpatialSize(p.window.image, 2);
     int64_t first_image = tiles.Image(part.first_tile);
     // Where each tile's vectors begin in the copy of a channel; rows of several images lie one after another.
-    int64_t starts[kBlockTiles][kTileVectors] = {};  // narrow tiles have fewer
+    int64_t starts[kTiles][kTileVectors] = {};  // narrow tiles have fewer
     struct Rows {
         int64_t begin;
         int64_t end;
         int64_t at;
     };
-    Rows segments[kBlockTiles];  // by image
+    Rows segments[kTiles];  // by image
     int64_t plane = 0;
     for (int64_t tile = part.first_tile; tile < part.last_tile;) {
         int64_t image = tiles.Image(tile);
@@ -403,7 +406,7 @@ void SlidePart(const Problem<T>& p, const PackedLayout<T>& layout, const ColumnT
             for (int v = 0; v * kSize < count; ++v) {
                 int64_t column = tiles.Column(tile) + v * kSize;
                 int64_t row = column / width - rows.begin;
-                starts[tile - part.first_tile][v] = plane + row * sliding.pitch() + column % width;
+                starts[tile - part.first_tile][v] = plane + row * sliding.column_pitch() + column % width;
                 rows.end = column / width + 1;
             }
         }
@@ -446,7 +449,8 @@ void Multiply(const Problem<T>& p) {
     }
     PackedLayout<T> layout{p.filters.rows, p.filters.channels, p.filters.taps};
     // Packing columns pays for many rows of weights, and needs some channels for each look at the plans of vectors.
-    bool slides = (p.filters.rows <= 32 || p.filters.channels < 8) && SlidingRows<T>::Fits(p.window);
+    bool slides = (p.filters.rows <= 32 || p.filters.channels < 8) && FitsSliding<T>(p.window);
+    bool slides_by_two = slides && p.window.stride[1] == 2;
     // For few columns, packing the weights takes longer than it saves.
     int64_t few = p.filters.channel < p.filters.row ? 64 : 24;  // vectors; reading scattered weights costs more
     bool packs = p.packed == nullptr && (slides || count * kTileColumns<T> > few * Simd<T>::kSize);
@@ -459,7 +463,8 @@ void Multiply(const Problem<T>& p) {
     // equally many.
     int64_t threads = InParallelRegion() ? 1 : GetNumThreads();
     int64_t wanted = threads == 1 ? 1 : threads * 2;
-    int64_t blocks = (count + kBlockTiles - 1) / kBlockTiles;
+    int64_t block_tiles = slides_by_two ? kLargeBlockTiles : kBlockTiles;
+    int64_t blocks = (count + block_tiles - 1) / block_tiles;
     if (blocks > wanted) {
         blocks = (blocks + threads - 1) / threads * threads;
         blocks = blocks < count ? blocks : count;
@@ -479,8 +484,10 @@ void Multiply(const Problem<T>& p) {
             int64_t rows = i % row_parts;
             Part part{count * block / blocks, count * (block + 1) / blocks, layout.panels() * rows / row_parts,
                       layout.panels() * (rows + 1) / row_parts};
-            if (slides) {
-                SlidePart(p, layout, tiles, weights, part);
+            if (slides_by_two) {
+                SlidePart<T, 2>(p, layout, tiles, weights, part);
+            } else if (slides) {
+                SlidePart<T, 1>(p, layout, tiles, weights, part);
             } else {
                 MultiplyPart(p, layout, tiles, weights, part);
             }

@@ -95,8 +95,9 @@ private:
     struct Rows {
         static constexpr int kSeen = (kRows - 1) * kStep + 3;
         const T* seen[kSeen];
-        int64_t at;   // in the plane of y
-        int64_t end;  // of what the thread writes there
+        const T* next;  // the rows of the image after them
+        int64_t at;     // in the plane of y
+        int64_t end;    // of what the thread writes there
     };
 
     // How vectors of a row differ from whole ones that lie inside of the image with what their windows see: loads are
@@ -164,6 +165,7 @@ private:
             rows.seen[i] =
                     (from >= 0 && from < height_ ? plane.x + from * width_ : zeros_.data()) + p_.window.offsets[1];
         }
+        rows.next = plane.x + (row * kStep + p_.window.offsets[0] + rows.kSeen) * width_;
         rows.at = row * columns_;
         rows.end = end * columns_;
         if (columns_ < kSize) {
@@ -189,6 +191,11 @@ private:
         T* y = plane.y + rows.at;
         for (int64_t v = begin; v < end; ++v) {
             const Place& place = places[v];
+            // What the next tile reads for as many columns
+            constexpr int kLine = 64 / sizeof(T);
+            constexpr int kLines = kRows * kStep * kStep * kSize / kLine;
+#pragma GCC unroll 8
+            for (int i = 0; i < kLines; ++i) __builtin_prefetch(rows.next + (v * kLines + i) * kLine);
             Vec<T> sums[kRows];
 #pragma GCC unroll 4
             for (int r = 0; r < kRows; ++r) sums[r] = bias;

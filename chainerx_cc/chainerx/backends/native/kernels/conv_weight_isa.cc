@@ -158,8 +158,8 @@ constexpr int64_t kSumChannels = 8;
 
 // gw of kRows rows from images [n, n_end), whose rows are in `copy`.
 template <class T, int kRows>
-void SumTaps(const Problem<T>& p, const SlidingRows<T>& sliding, int64_t n, int64_t n_end, const T* copy, const T* gy,
-             T* gw) {
+void SumTaps(const Problem<T>& p, const SlidingRows<T, 1>& sliding, int64_t n, int64_t n_end, const T* copy,
+             const T* gy, T* gw) {
     int64_t rows = p.window.columns[0];
     int64_t width = p.window.columns[1];
     int64_t pitch = sliding.pitch();
@@ -199,10 +199,11 @@ void SumTaps(const Problem<T>& p, const SlidingRows<T>& sliding, int64_t n, int6
 // Returns false if the problem is not of this kind.
 template <class T>
 bool MultiplyFirstLayer(const Problem<T>& p, T* gw) {
-    if (p.window.taps != 9 || p.channels > kSumChannels || !SlidingRows<T>::Fits(p.window)) {
+    if (p.window.taps != 9 || p.channels > kSumChannels || p.window.stride[0] != 1 || p.window.stride[1] != 1 ||
+        !FitsSliding<T>(p.window)) {
         return false;
     }
-    SlidingRows<T> sliding{p.window};
+    SlidingRows<T, 1> sliding{p.window};
     for (int t = 0; t < 9; ++t) {
         if (sliding.offsets()[t] != t / 3 * sliding.pitch() + t % 3) {
             return false;
