@@ -33,6 +33,13 @@ import chainerx  # noqa: E402
 from chainer.backends import cuda  # noqa: E402
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    # The longest tests are neighbours, of which xdist would give one process many at once.
+    if getattr(config.option, 'numprocesses', None) and config.option.dist == 'no':
+        config.option.dist = 'worksteal'
+
+
 def pytest_configure(config):
     config.pluginmanager.import_plugin('helpers.lost_gpus')
 

@@ -213,13 +213,10 @@ def run_tests(folder, **variables):
 
 def run_emulated(folder, arguments, **variables):
     """Runs pytest on the CUDA backend that was compiled for the host."""
-    pytest = [
-        *(sys.executable, '-m', 'pytest', '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600'),
-        *('--dist', 'worksteal'),  # some files take most of the time
-    ]
+    options = '-q', '-n', 'auto', '-m', 'not slow', '--timeout', '600'
     _run(
         'tests on the emulated CUDA backend',
-        pytest + arguments,
+        [sys.executable, '-m', 'pytest', *options, *arguments],
         CHAINERX_PATH=str(folder / 'cuda_emulation'),
         CHAINERX_TEST_DEVICE='cuda:0',
         **variables,

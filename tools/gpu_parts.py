@@ -12,7 +12,7 @@ _HAS_XDIST = importlib.util.find_spec('xdist') is not None
 _HAS_TIMEOUT = importlib.util.find_spec('pytest_timeout') is not None
 _PYTEST = [
     *(sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--color=no'),
-    *(['-n', str(_PROCESSES), '--dist', 'worksteal'] if _HAS_XDIST else []),
+    *(['-n', str(_PROCESSES)] if _HAS_XDIST else []),
 ]
 # Other plugins that are there may warn, and a warning is an error.
 _PLUGINS = {
