@@ -209,8 +209,7 @@ def test_kernels_take_views(view):
 @pytest.mark.parametrize('setting', ['auto', 'never'])
 @pytest.mark.parametrize('make', [chainer.optimizers.SGD, chainer.optimizers.Adam])
 def test_updates_on_another_device(make, setting):
-    results = []
-    for device in '@cupy:1', '@numpy':
+    def train(device):
         model = chainer.Sequential(L.Linear(3, 4, initialW=0.1), L.Linear(4, 2, initialW=0.2))
         model.to_device(device)
         opt = make().setup(model)
@@ -219,8 +218,9 @@ def test_updates_on_another_device(make, setting):
             for _ in range(3):
                 opt.update(lambda: F.sum(model(x) ** 2))
         assert cuda.Device().id == 0
-        results.append([_host(param.array) for param in model.params()])
-    for result, expected in zip(*results):
+        return [_host(param.array) for param in model.params()]
+
+    for result, expected in zip(train('@cupy:1'), train('@numpy')):
         np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
 
 
