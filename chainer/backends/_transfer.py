@@ -114,14 +114,15 @@ def from_chainerx(array: Any) -> Any:
 
 def view_of_cupy(array: Any, device: chainerx.Device, keeper: object) -> chainerx.ndarray:
     """ChainerX array over the memory of a CuPy array, which ``keeper`` keeps."""
-    memory = array.data.mem
+    pointer = array.data
+    memory = pointer.mem
     return _internal.fromrawpointer(
         memory.ptr,
         array.shape,
         array.dtype,
         array.strides,
         device,
-        array.data.ptr - memory.ptr,
+        pointer.ptr - memory.ptr,
         keeper,
     )
 
@@ -134,10 +135,10 @@ def _cuda_from_chainerx(array: chainerx.ndarray) -> Any:
 def cupy_view(array: chainerx.ndarray, keeper: object) -> Any:
     """CuPy array over the memory of a ChainerX array, which ``keeper`` keeps."""
     cupy = _cupy.public.cupy
-    with _cupy.public.Device(array.device.index):
-        memory = cupy.cuda.UnownedMemory(
-            array.data_ptr + array.offset, array.data_size, keeper, array.device.index
-        )
-        return cupy.ndarray(
-            array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides
-        )
+    # Memory that names its device is the same on every current one.
+    memory = cupy.cuda.UnownedMemory(
+        array.data_ptr + array.offset, array.data_size, keeper, array.device.index
+    )
+    return cupy.ndarray(
+        array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0), strides=array.strides
+    )

@@ -157,6 +157,73 @@ def test_kernels_run_in_the_stream_of_cupy(double, monkeypatch):
     assert _host(y.array).tolist() == [0, 2] and _host(gx.array).tolist() == [0, 1]
 
 
+_rng = np.random.RandomState(0)
+
+
+def _gradients(f, arrays, device):
+    """Output of a function and gradients of its arrays, and of the norm of those, in NumPy."""
+    xs = [chainer.Variable(chainer.get_device(device).send(x)) for x in arrays]
+    y = f(*xs)
+    gxs = chainer.grad([F.sum(y * y)], xs, enable_double_backprop=True)
+    ggxs = chainer.grad([sum(F.sum(gx * gx) for gx in gxs)], xs)
+    return [_host(x.array) for x in (y, *gxs, *ggxs)]
+
+
+_ALLOWED = np.array([[True, False, True], [False, True, True]])
+
+
+@pytest.mark.parametrize(
+    'options',
+    [{}, {'is_causal': True}, {'scale': 0.3}, {'mask': _ALLOWED}, {'mask': _ALLOWED.astype('f')}],
+    ids=['plain', 'causal', 'scale', 'boolean', 'added'],
+)
+def test_attention_on_kernels(options):
+    arrays = [_rng.uniform(-1, 1, (4, n, 5)).astype('f') for n in (2, 3, 3)]
+
+    def attend(*xs):
+        send = xs[0].device.send
+        given = {k: send(v) if k == 'mask' else v for k, v in options.items()}
+        y = F.scaled_dot_product_attention(*xs, **given)
+        assert y.xp is np or y.creator.label == 'scaled_dot_product_attention'
+        return y
+
+    results = [_gradients(attend, arrays, device) for device in ('@cupy:0', '@numpy')]
+    for result, expected in zip(*results):
+        np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    'view', [lambda x: x.T, lambda x: x[:, ::2], lambda x: x[::-1], lambda x: x[1:]]
+)
+def test_kernels_take_views(view):
+    a, b = [_rng.uniform(-1, 1, (4, 4)).astype('f') for _ in range(2)]
+
+    x = _on_cupy(a)
+    b = b[: len(view(a))]
+    y = F.matmul(view(x), _on_cupy(b), transa=True)
+    np.testing.assert_allclose(_host(y.array), view(a).T @ b, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(_host(x), a)
+
+
+@pytest.mark.multi_gpu(2)
+@pytest.mark.parametrize('setting', ['auto', 'never'])
+@pytest.mark.parametrize('make', [chainer.optimizers.SGD, chainer.optimizers.Adam])
+def test_updates_on_another_device(make, setting):
+    def train(device):
+        model = chainer.Sequential(L.Linear(3, 4, initialW=0.1), L.Linear(4, 2, initialW=0.2))
+        model.to_device(device)
+        opt = make().setup(model)
+        x = model.device.send(np.arange(6, dtype='f').reshape(2, 3))
+        with chainer.using_config('use_native_kernels', setting):
+            for _ in range(3):
+                opt.update(lambda: F.sum(model(x) ** 2))
+        assert cuda.Device().id == 0
+        return [_host(param.array) for param in model.params()]
+
+    for result, expected in zip(train('@cupy:1'), train('@numpy')):
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-6)
+
+
 def test_streams_of_cupy_live_as_long_as_arrays():
     x = _on_cupy([1.0, 2.0])
     stream = cuda.Stream()

@@ -126,8 +126,10 @@ def find_nan(arrays: Iterable[Any]) -> bool:
                 array = array.as_grad_stopped()
                 if bool((array != array).any()):
                     return True
-            elif bool(cuda.get_array_module(array).isnan(array).any()):
-                return True
+            else:
+                with cuda.get_device_from_array(array):
+                    if bool(cuda.get_array_module(array).isnan(array).any()):
+                        return True
     return False
 
 

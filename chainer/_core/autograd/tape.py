@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 
 class Tape(Protocol):
-    """Computes the gradient of a function that ran."""
+    """Computes the gradient of a function that ran.
+
+    Attributes:
+        needs_device: Whether it computes on the current device of CuPy.
+
+    """
+
+    needs_device: bool
 
     def grad(
         self,
@@ -56,6 +63,8 @@ def raw(grad: Any) -> Any:
 
 class VariableRule:
     """The rule is ``backward``, on variables; users write this form."""
+
+    needs_device = True
 
     @staticmethod
     def _backward(
@@ -127,6 +136,8 @@ class AccumulatingRule(VariableRule):
 class NoGradient:
     """No gradient: the outputs are integers, or a native path records nothing."""
 
+    needs_device = False
+
     @staticmethod
     def grad(
         func: BaseFunction,
@@ -141,6 +152,8 @@ class NoGradient:
 
 class ArrayRule:
     """The rule is ``gradients``, which serves arrays and variables alike."""
+
+    needs_device = True
 
     @staticmethod
     def grad(

@@ -19,6 +19,7 @@ import chainerx
 from chainer import backend
 from chainer._core.autograd.base_variable import BaseVariable, from_array
 from chainer._core.devices.array_types import get_array_types
+from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from chainer._core.autograd.variable_node import VariableNode
@@ -193,7 +194,8 @@ class VariableGradient(BaseVariable):
 def _is_nan(grad: Any) -> bool:
     if isinstance(grad, _chx_ndarray):
         grad = grad.as_grad_stopped()
-    return bool((grad != grad).all())
+    with cuda.get_device_from_array(grad):
+        return bool((grad != grad).all())
 
 
 def clear_untouched(var: VariableGradient) -> None:

@@ -101,9 +101,11 @@ def walk(
         if not targets:
             continue
         if some_gy is not None:
-            if isinstance(some_gy, _ndarray) and not hooks and func._extras is None:
+            tape = func._tape
+            is_bound = tape.needs_device and not isinstance(some_gy, _ndarray)
+            if not is_bound and not hooks and func._extras is None:
                 # The usual case costs no further call.
-                gxs = func._tape.grad(func, targets, tuple(gys), double, grads)
+                gxs = tape.grad(func, targets, tuple(gys), double, grads)
                 _accept(func, targets, gxs, grads)
                 if _config.debug:
                     _check_nan(func, gxs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from chainer import backend
+from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -20,4 +21,7 @@ def using_device_of(array: Any) -> AbstractContextManager[Any]:
     # NumPy has no current device, and most arrays are its own.
     if isinstance(array, numpy.ndarray):
         return _nothing
+    if isinstance(array, cuda.ndarray):
+        device: AbstractContextManager[Any] = array.device
+        return device
     return backend.using_device(backend.get_device_from_array(array))

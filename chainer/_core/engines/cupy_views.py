@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-_DTYPES = frozenset('bool int8 int16 int32 int64 uint8 float16 float32 float64'.split())
-_to_chainerx: Any = _transfer.to_chainerx
+# Of the dtypes that both libraries have, since to read the name of a dtype takes longer.
+_DTYPE_CHARS = frozenset('?bhilqBefd')
 _view_of_cupy: Any = _transfer.view_of_cupy
 _cupy_view: Any = _transfer.cupy_view
 
@@ -36,19 +36,29 @@ def _device_of(array: Any) -> chainerx.Device | None:
     return _find_device(array.device.id) if type(array) is cuda.ndarray else None
 
 
+def serve(arrays: Sequence[Any]) -> bool:
+    """Tells whether ChainerX has the device of CuPy arrays, of which the first one tells."""
+    return _device_of(arrays[0]) is not None
+
+
 def stream_of(arrays: Iterable[Any]) -> AbstractContextManager[Any]:
     """Makes ChainerX work in CuPy's current stream of the device that the arrays are on."""
-    device = next((_device_of(x) for x in arrays if x is not None), None)
-    return contextlib.nullcontext() if device is None else _streams.follow_cupy(device)
+    for array in arrays:
+        if array is not None:
+            device = _device_of(array)
+            if device is not None:
+                return _streams.follow_cupy(device)
+    return contextlib.nullcontext()
 
 
-def _is_usual(array: Any, device: chainerx.Device) -> bool:
+def _is_usual(array: Any, index: int) -> bool:
+    """Tells whether kernels take an array: not empty, no mirror image, and on their device."""
     return (
         type(array) is cuda.ndarray
-        and array.flags.c_contiguous
         and array.size > 0
-        and array.dtype.name in _DTYPES
-        and array.device.id == device.index
+        and array.dtype.char in _DTYPE_CHARS
+        and array.device.id == index
+        and (array.flags.c_contiguous or min(array.strides) >= 0)
     )
 
 
@@ -59,17 +69,26 @@ def inputs(
     device = _device_of(arrays[0])
     if device is None:
         return None
-    if len({a.dtype for a in arrays if a is not None and a.dtype.kind == 'f'}) > 1:
+    index = device.index
+    float_dtype = None
+    is_recorded = False
+    views = []
+    for array, is_required in zip(arrays, requires_grad):
+        if not _is_usual(array, index):
+            return None
+        view = _view_of_cupy(array, device, array)
+        dtype = array.dtype
+        if dtype.kind == 'f':
+            if float_dtype is not None and dtype != float_dtype:
+                return None
+            float_dtype = dtype
+            if is_required:
+                view.require_grad()
+                is_recorded = True
+        views.append(view)
+    if is_recorded and not chainerx.is_backprop_required(device.context):
         return None
-    if not all([_is_usual(a, device) for a in arrays]):
-        return None
-    views = tuple([_view_of_cupy(a, device, a) for a in arrays])
-    required = [x for x, r in zip(views, requires_grad) if r and x.dtype.kind == 'f']
-    if required and not chainerx.is_backprop_required(device.context):
-        return None
-    for x in required:
-        x.require_grad()
-    return views
+    return tuple(views)
 
 
 def outputs(
@@ -96,5 +115,5 @@ def separate(
 
 
 def gradients(grads: Iterable[Any]) -> list[chainerx.ndarray | None]:
-    """Views of gradients, of any layout."""
-    return [None if g is None else _to_chainerx(g) for g in grads]
+    """Views of gradients, of any layout, for work in CuPy's current stream."""
+    return [None if g is None else _view_of_cupy(g, _find_device(g.device.id), g) for g in grads]

@@ -83,10 +83,16 @@ def _serve(least_size: int, in_data: tuple[Any, ...]) -> bool:
     )
 
 
+def serve_cupy(arrays: Sequence[Any]) -> bool:
+    """Tells whether kernels run a function of CuPy arrays, in a graph or not."""
+    return _serve(0, ()) and cupy_views.inputs(arrays, [True] * len(arrays)) is not None
+
+
 class KernelTape:
     """Record by ChainerX of a function that ran on kernels."""
 
     __slots__ = ('_graph',)
+    needs_device = False  # ChainerX's arrays know theirs
 
     if chainerx.is_available():
         _gradients: Any = staticmethod(_internal.numpy_gradients)

@@ -19,6 +19,7 @@ from chainer._core.optimizers.step import Step, are_numbers
 from chainer._core.optimizers.update_rule import UpdateRule
 from chainer._core.settings.half import is_half
 from chainer._core.variables.parameter import Parameter
+from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,6 +255,11 @@ class Group:
     def update(self, buffers: Buffers) -> None:
         """Updates the parameters."""
         self.count()
+        # CuPy computes on the current device, whatever that of the arrays is.
+        with cuda.get_device_from_array(self.arrays[0]):
+            self._update(buffers)
+
+    def _update(self, buffers: Buffers) -> None:
         if self.has_masters():
             self.take_masters()._run(buffers)
             self.give_masters()
@@ -283,6 +289,8 @@ class Group:
         step = self.step()
         if type(self.arrays[0]) is _ndarray:
             buffers.run(step, self.rules)
+        elif type(self.arrays[0]) is not _chx_ndarray:
+            step.run_on_cupy()
         elif not step.run_on_chainerx():
             # Not `update`, which would count the step again.
             for rule, param in zip(self.rules, self.params):
@@ -305,6 +313,9 @@ class Group:
     def _are_here(self, arrays: Any) -> bool:
         if type(self.arrays[0]) is _ndarray:
             return {*map(type, arrays)} == {_ndarray}
-        # A device of ChainerX is one object, so its identity tells as much as a comparison, sooner.
         device = self.arrays[0].device
+        if type(self.arrays[0]) is not _chx_ndarray:
+            index = device.id
+            return all([type(a) is cuda.ndarray and a.device.id == index for a in arrays])
+        # A device of ChainerX is one object, so its identity tells as much as a comparison, sooner.
         return all([type(array) is _chx_ndarray and array.device is device for array in arrays])

@@ -11,6 +11,7 @@ import numpy
 
 import chainerx
 from chainer import configuration
+from chainer._core.engines import cupy_views
 from chainer._core.settings.half import is_half
 from chainer.backends import cuda
 from chainerx import _internal
@@ -71,11 +72,24 @@ class Step(NamedTuple):
                 self._compute_wide(arrays, self.scalars)
 
     def run_on_cupy(self) -> None:
-        """Updates one by one."""
+        """Updates all at once by the kernel, or one by one on the current device."""
+        has_kernels = _config.use_native_kernels != 'never' and cupy_views.serve(self.columns[0])
+        if has_kernels and self._run_kernel_on_cupy():
+            return
         # A hyperparameter may have a value for each element, in an array on the host.
         scalars = [cuda.to_gpu(v) if isinstance(v, numpy.ndarray) else v for v in self.scalars]
         for row in zip(*self.columns):
             self._compute_wide(list(row), scalars)
+
+    def _run_kernel_on_cupy(self) -> bool:
+        # Empty arrays have no views, and nothing to update.
+        rows = [row for row in zip(*self.columns) if row[0].size]
+        if not rows:
+            return True
+        arrays = [*itertools.chain(*zip(*rows))]
+        with cupy_views.stream_of(arrays[:1]):
+            views = cupy_views.inputs(arrays, [False] * len(arrays))
+            return views is not None and run_kernel(self.kernel, list(views), self.scalars)
 
     def _compute_wide(self, arrays: list[Any], scalars: list[Any]) -> None:
         """Computes with at least one axis and single precision."""

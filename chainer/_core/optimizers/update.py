@@ -9,6 +9,7 @@ import numpy
 import chainerx
 from chainer._core.autograd.variable_gradient import clear_untouched, fill_missing_grad
 from chainer._core.optimizers.elementwise import Group, is_plain
+from chainer.backends import cuda
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +58,8 @@ def divide(params: list[Parameter]) -> tuple[list[Group], list[Parameter]]:
             grad, device = param._grad, None
         elif type(array) is _chx_ndarray and param._requires_grad:
             grad, device = array.grad, array.device
+        elif type(array) is cuda.ndarray:
+            grad, device = param._grad, array.device.id
         else:
             grad = None
         if grad is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer import backend
+from chainer._core.engines.kernels import serve_cupy
 from chainer._core.names.namespace import F
 from chainer._core.settings.half import FLOAT_KINDS
 from chainer.backends import cuda
@@ -113,9 +114,11 @@ def scaled_dot_product_attention(
     if mask is not None:
         mask = _check_mask(mask, is_causal)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    if isinstance(q.array, chainerx.ndarray) and not (dropout_ratio and config.train):
+    if not (dropout_ratio and config.train):
         inputs = (q, k, v) if mask is None else (q, k, v, mask)
-        return _Fused(scale, is_causal).apply(inputs)[0]
+        is_of_chainerx = isinstance(q.array, chainerx.ndarray)
+        if is_of_chainerx or serve_cupy([as_variable(x).array for x in inputs]):
+            return _Fused(scale, is_causal).apply(inputs)[0]
     with cuda.get_device_from_array(q):
         return _attend(q * scale, k, v, mask, is_causal, dropout_ratio)
 

@@ -81,7 +81,9 @@ def test_where_kernels_serve():
         assert isinstance(_tape(x), KernelTape)
     with chainerx.Stream('cuda:0'):
         assert isinstance(_tape(x), KernelTape)
-    for unusual in x.T, x[:, ::2], x[:0]:
+    for view in x.T, x[:, ::2]:
+        assert isinstance(_tape(view), KernelTape)
+    for unusual in x[::-1], x[:0]:
         assert not isinstance(_tape(unusual), KernelTape)
 
 

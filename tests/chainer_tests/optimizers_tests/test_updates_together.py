@@ -15,7 +15,12 @@ from chainer.serializers import npz
 from tests.helpers.devices import CHX, IS_CUDA
 
 native = pytest.mark.skipif(not chainerx.is_available(), reason='ChainerX is not built')
-DEVICES = ['@numpy', pytest.param(CHX[0], marks=native)]
+DEVICES = [
+    '@numpy',
+    pytest.param(CHX[0], marks=native),
+    # Beside ChainerX's CUDA devices, whose kernels update them.
+    pytest.param('@cupy:0', marks=pytest.mark.gpu, id='cupy-cuda'),
+]
 
 # Small ones that are joined on NumPy, and one that is not.
 SHAPES = [(3, 4), (), (5,), (0, 3), (1, 2, 3), (50, 60), (7,), (2, 2)]
@@ -384,10 +389,10 @@ def test_gradients_that_are_missing(device):
 
 @pytest.mark.parametrize('base', [optimizers.sgd.SGDRule, optimizers.adam.AdamRule])
 @pytest.mark.parametrize('device', DEVICES)
-@pytest.mark.parametrize(
-    'method', ['update', 'update_core', 'update_core_gpu' if IS_CUDA else 'update_core_cpu']
-)
+@pytest.mark.parametrize('method', ['update', 'update_core', 'update_core_{}'])
 def test_overridden_methods_are_called(base, method, device):
+    is_on_gpu = device.startswith('@cupy') or (IS_CUDA and device == CHX[0])
+    method = method.format('gpu' if is_on_gpu else 'cpu')
     check_that_an_override_is_called(base, method, device)
 
 
