@@ -102,8 +102,9 @@ def walk(
             continue
         if some_gy is not None:
             tape = func._tape
-            is_bound = tape.needs_device and not isinstance(some_gy, _ndarray)
-            if not is_bound and not hooks and func._extras is None:
+            # Kernels of CuPy run on the current device, whatever that of their arrays is.
+            is_free = isinstance(some_gy, _ndarray) or not tape.needs_device
+            if is_free and not hooks and func._extras is None:
                 # The usual case costs no further call.
                 gxs = tape.grad(func, targets, tuple(gys), double, grads)
                 _accept(func, targets, gxs, grads)

@@ -256,7 +256,10 @@ class Group:
         """Updates the parameters."""
         self.count()
         # CuPy computes on the current device, whatever that of the arrays is.
-        with cuda.get_device_from_array(self.arrays[0]):
+        if type(self.arrays[0]) is cuda.ndarray:
+            with self.arrays[0].device:
+                self._update(buffers)
+        else:
             self._update(buffers)
 
     def _update(self, buffers: Buffers) -> None:
