@@ -78,6 +78,8 @@ class Recorder:
         count: Number of calls.
         ticks: Number of steps within calls, such as parts of large messages.
         n_busy: Number of calls that compute, so that others wait for them.
+        is_gpu_done: Tells, in any thread, whether the GPU has done what calls have left to it;
+            ``None`` if they have left nothing.
 
     """
 
@@ -87,6 +89,14 @@ class Recorder:
         self.count = 0
         self.ticks = 0
         self.n_busy = 0
+        self.is_gpu_done: Callable[[], bool] | None = None
+
+    def call_on_gpu(self) -> Call | None:
+        """Returns the last call if the GPU still works for calls that are over, else ``None``."""
+        is_done = self.is_gpu_done
+        if is_done is None or is_done():
+            return None
+        return self.last[-1] if self.last else None
 
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:

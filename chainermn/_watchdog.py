@@ -147,11 +147,14 @@ class _Watchdog:
 
 
 def _current() -> tuple[int, Call | None]:
-    """A thread that is in a call, and the call; else the main thread."""
+    """A thread that is in a call, and the call; else the main thread.
+
+    NCCL waits on the GPU, after its call. The program waits for the GPU somewhere else.
+    """
     for thread, call in list(recorder.inside.items()):
         if call is not None:
             return thread, call
-    return threading.main_thread().ident or 0, None
+    return threading.main_thread().ident or 0, recorder.call_on_gpu()
 
 
 def _with_last_calls(beat: dict[str, Any]) -> dict[str, Any]:

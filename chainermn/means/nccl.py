@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer.backends import cuda
 from chainermn import _messages, _nccl
+from chainermn._recorder import recorder
 from chainermn.means import dtypes, kernels
 from chainermn.means.transport import Transport
 from chainerx import _internal
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 class Nccl(Transport):
     """Transport of gradients of CuPy and ChainerX by NCCL, each rank with a GPU of its own.
 
-    NCCL only enqueues its work in the current stream, so no step waits for it.
+    NCCL only enqueues its work in the current stream, so no step waits for it. The watchdog is told
+    how to see whether it is over.
 
     Args:
         mpi_comm (mpi4py.MPI.Comm): Communicator by which the ranks agree on one of NCCL.
@@ -36,6 +39,7 @@ class Nccl(Transport):
         #: NCCL's communicator for CuPy, made when the first gradients come.
         self.comm: Any = None
         self._group: Any = None  # the same for ChainerX where CuPy is absent
+        self._event: Any = None  # after the last sum of CuPy
 
     def check_dtype(self, dtype: str | None) -> None:
         if dtype == dtypes.INT8:
@@ -45,7 +49,7 @@ class Nccl(Transport):
             )
 
     def close(self) -> None:
-        self._group = None
+        self._group = self._event = recorder.is_gpu_done = None
         # NCCL must not destroy a communicator whose sums still run.
         if self.comm is not None:
             cuda.Stream.null.synchronize()
@@ -77,8 +81,16 @@ class Nccl(Transport):
         stream = cuda.cupy.cuda.get_current_stream()
         pointer = sent.data.ptr
         self.comm.allReduce(pointer, pointer, flat.size, kind, nccl.NCCL_SUM, stream.ptr)
+        self._watch(stream)
         if wire is not None:
             flat[...] = kernels.decode(sent, wire)
+
+    def _watch(self, stream: Any) -> None:
+        """Lets the watchdog see whether the sums in a stream are over."""
+        if self._event is None:
+            self._event = cuda.cupy.cuda.Event(disable_timing=True)
+        self._event.record(stream)
+        recorder.is_gpu_done = functools.partial(_is_done, self._event, cuda.Device())
 
     def _mean_of_chainerx(self, flat: Any, wire: str | None) -> None:
         if wire == 'bfloat16':
@@ -94,5 +106,14 @@ class Nccl(Transport):
         flat *= self._scale
         sent = flat if wire is None else flat.astype(wire)
         self._group.sum_to_all(sent)
+        stream = flat.device.current_stream
+        recorder.is_gpu_done = lambda: stream.done
         if wire is not None:
             flat[...] = sent
+
+
+def _is_done(event: Any, device: Any) -> bool:
+    # The watchdog's thread has the first device, on which a call of CUDA would take memory even if
+    # this process does not use it. So the thread stays on the other one.
+    device.use()
+    return bool(event.done)

@@ -10,6 +10,7 @@ import chainer, chainermn
 import chainer.links as L
 import chainermn.functions as C
 from chainer.backends.cuda import to_cpu
+from chainermn._recorder import recorder
 
 name, wire, module, n_devices = {name!r}, {wire!r}, {module!r}, {n_devices}
 comm = chainermn.create_communicator(name, allreduce_grad_dtype=wire)
@@ -37,6 +38,8 @@ for _ in range(2):
         assert is_there(param.grad)
         tolerance = 1e-6 if wire is None else 1e-2
         numpy.testing.assert_allclose(to_cpu(param.grad), sum(expected) / 2, tolerance, tolerance)
+    if name == 'pure_nccl':  # whose work is over, since the host has the gradients
+        assert recorder.is_gpu_done() and recorder.call_on_gpu() is None
 comm.bcast_data(model)
 for param, first in zip(model.params(), models[0].params()):
     numpy.testing.assert_array_equal(to_cpu(param.array), first.array)

@@ -82,6 +82,12 @@ ENDS = {
         'MPI.COMM_WORLD.allreduce(1)',
         [r'rank 1 on \S+: stopped for', r'rank 0 on \S+: no sign of it'],
     ),
+    'gpu': (  # what NCCL leaves to a GPU, while the program waits for that
+        'from chainermn._recorder import recorder\n'
+        'if comm.rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\n'
+        'recorder.is_gpu_done = lambda: False\ntime.sleep(90)',
+        [r'rank 1 on \S+: stopped for', r'rank 0 on \S+: in allreduce number 2.*at script.py'],
+    ),
     'end of MPI': (
         'import atexit\nif comm.rank == 1:\n'
         '    from mpi4py import MPI\n    atexit.register(os.kill, os.getpid(), signal.SIGSTOP)',
