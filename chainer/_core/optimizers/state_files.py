@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import mmap
 import os
-import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy
 
@@ -33,7 +31,7 @@ def check_folder(folder: str | os.PathLike[str] | None) -> str | None:
     path = os.fspath(folder)
     if not isinstance(path, str):
         raise TypeError(f'folder must be a path as a str, not {type(path).__name__}')
-    with tempfile.TemporaryFile(dir=path):
+    with _open_file(path):
         return os.path.abspath(path)
 
 
@@ -58,9 +56,18 @@ def place(state: MutableMapping[str, Any], folder: str | None) -> None:
             state[name] = backend.to_chx(moved) if is_chainerx else moved
 
 
+def _open_file(folder: str) -> IO[bytes]:
+    # Most programs need no files, and would wait for the import.
+    import tempfile
+
+    # It has no name: however the process ends, nothing is left.
+    return tempfile.TemporaryFile(dir=folder)
+
+
 def _map(array: numpy.ndarray[Any, Any], folder: str) -> numpy.ndarray[Any, Any]:
-    # The file has no name: however the process ends, nothing is left.
-    with tempfile.TemporaryFile(dir=folder) as file:
+    import mmap
+
+    with _open_file(folder) as file:
         try:
             _allocate(file.fileno(), array.nbytes)
         except OSError as error:
