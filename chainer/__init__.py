@@ -7,6 +7,7 @@ training loop build on that.
 
 from __future__ import annotations
 
+import os as _os
 from typing import TYPE_CHECKING, Any
 
 # Users reach these as attributes after just `import chainer`.
@@ -15,6 +16,7 @@ from chainer import (
     backends as backends,
     functions as functions,
     initializers as initializers,
+    legacy as _legacy,
     memory_layouts as memory_layouts,
     types as types,
     utils as utils,
@@ -160,3 +162,9 @@ _lazy.attach(
 )
 
 disable_experimental_feature_warning = False
+
+_legacy_names = _os.environ.get('CHAINER_LEGACY')
+if _legacy_names == '1':
+    _legacy.install()
+elif _legacy_names != '0':
+    _legacy._answer_for_numpy()

@@ -35,6 +35,7 @@ GROUPS = {
         'chainer.gradient_check',
         'chainer.types',
         'chainer.warnings',
+        'chainer.legacy',
     ],
     'ChainerX: arrays and gradients in C++': [
         'chainerx',
