@@ -143,7 +143,8 @@ def find_common_type(array_types: Iterable[Any], scalar_types: Iterable[Any]) ->
     )
     if arrays is None or scalars is None:
         return scalars if arrays is None else arrays
-    return scalars if _KINDS.index(scalars.kind) > _KINDS.index(arrays.kind) else arrays
+    is_higher = _KINDS.index(scalars.kind) > _KINDS.index(arrays.kind)
+    return numpy.promote_types(arrays, scalars) if is_higher else arrays
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -30,7 +30,7 @@ assert np.in1d([[1, 2], [3, 4]], [2, 3], invert=True).tolist() == [True, False, 
 assert np.row_stack([[1], [2]]).tolist() == np.msort([[2], [1]]).tolist() == [[1], [2]]
 assert np.trapz([1, 2, 3]) == 4 and np.round_(1.26, 1) == 1.3 and np.math.sqrt(4) == 2
 assert np.asfarray([1], 'f').dtype == 'f' and np.asfarray([1], 'i').dtype == 'd'
-assert np.find_common_type(['f'], ['d']) == 'f' and np.find_common_type(['i'], ['f']) == 'f'
+assert np.find_common_type(['f'], ['d']) == 'f' and np.find_common_type(['i'], ['f']) == 'd'
 assert np.find_common_type([], ['i', 'f']) == 'd' and np.find_common_type(['i', 'q'], []) == 'q'
 assert np.cast['i'](2.7) == 2 and np.obj2sctype('f4') is np.float32
 assert np.alen([[1], [2]]) == 2 and np.issubsctype('f', np.floating) and np.issubclass_(int, int)
