@@ -40,6 +40,7 @@ class Nccl(Transport):
         self.comm: Any = None
         self._group: Any = None  # the same for ChainerX where CuPy is absent
         self._event: Any = None  # after the last sum of CuPy
+        self._is_done: Any = None  # tells the watchdog whether the last sum is over
 
     def check_dtype(self, dtype: str | None) -> None:
         if dtype == dtypes.INT8:
@@ -49,7 +50,10 @@ class Nccl(Transport):
             )
 
     def close(self) -> None:
-        self._group = self._event = recorder.is_gpu_done = None
+        # Another communicator may have work of its own there.
+        if recorder.is_gpu_done is self._is_done:
+            recorder.is_gpu_done = None
+        self._group = self._event = None
         # NCCL must not destroy a communicator whose sums still run.
         if self.comm is not None:
             cuda.Stream.null.synchronize()
@@ -89,8 +93,9 @@ class Nccl(Transport):
         """Lets the watchdog see whether the sums in a stream are over."""
         if self._event is None:
             self._event = cuda.cupy.cuda.Event(disable_timing=True)
+            self._is_done = functools.partial(_is_done, self._event, cuda.Device())
         self._event.record(stream)
-        recorder.is_gpu_done = functools.partial(_is_done, self._event, cuda.Device())
+        recorder.is_gpu_done = self._is_done
 
     def _mean_of_chainerx(self, flat: Any, wire: str | None) -> None:
         if wire == 'bfloat16':
@@ -107,7 +112,7 @@ class Nccl(Transport):
         sent = flat if wire is None else flat.astype(wire)
         self._group.sum_to_all(sent)
         stream = flat.device.current_stream
-        recorder.is_gpu_done = lambda: stream.done
+        recorder.is_gpu_done = self._is_done = lambda: stream.done
         if wire is not None:
             flat[...] = sent
 
