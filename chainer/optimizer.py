@@ -408,7 +408,7 @@ def use_state_files(optimizer: Any, folder: str | os.PathLike[str] | None) -> No
     where it needs the memory, and reads them back at the next update. The results are the same, to
     the bit. An update takes longer where pages have to be read, so choose a fast local disk. The
     files have no names, so nothing is left of them however the process ends; a snapshot holds the
-    states as always.
+    states as always. The float32 copies of :meth:`GradientMethod.use_fp32_update` are states, too.
 
     Arrays under 64 KiB and arrays on GPUs stay where they are. Processes that are forked share the
     files.

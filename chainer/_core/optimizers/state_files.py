@@ -47,13 +47,19 @@ def place(state: MutableMapping[str, Any], folder: str | None) -> None:
 
     """
     for name, value in state.items():
-        is_chainerx = isinstance(value, chainerx.ndarray)
-        if is_chainerx and value.device.name != 'native:0':
-            continue
-        array = backend.from_chx(value)
-        if isinstance(array, numpy.ndarray) and array.nbytes >= LEAST:
-            moved = array.copy() if folder is None else _map(array, folder)
-            state[name] = backend.to_chx(moved) if is_chainerx else moved
+        state[name] = moved(value, folder)
+
+
+def moved(value: Any, folder: str | None) -> Any:
+    """Returns a copy of an array in a file, or in memory; what is small or on a GPU, as it is."""
+    is_chainerx = isinstance(value, chainerx.ndarray)
+    if is_chainerx and value.device.name != 'native:0':
+        return value
+    array = backend.from_chx(value)
+    if not isinstance(array, numpy.ndarray) or array.nbytes < LEAST:
+        return value
+    copy = array.copy() if folder is None else _map(array, folder)
+    return backend.to_chx(copy) if is_chainerx else copy
 
 
 def _open_file(folder: str) -> IO[bytes]:

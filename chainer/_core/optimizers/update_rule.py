@@ -177,8 +177,8 @@ class UpdateRule:
         # parameter's.
         if master is None or not param.device.is_array_supported(master.array):
             array = (param if master is None else master).array
-            master = Parameter(param.device.send(array).astype(numpy.float32), name=param.name)
-            self._fp32_param = master
+            array = param.device.send(array).astype(numpy.float32)
+            master = self._set_master(array, param.name)
         grad = param.grad
         if grad is not None:
             # First float32, then the quotient, which float16 could round to zero.
@@ -188,6 +188,13 @@ class UpdateRule:
         param._loss_scale = None
         master._set_grad(grad)
         return master
+
+    def _set_master(self, array: Any, name: str | None = None) -> Parameter:
+        """Makes the master copy of an array, in a file if the state is."""
+        if self._state_folder is not None:
+            array = _state_files.moved(array, self._state_folder)
+        self._fp32_param = Parameter(array, name=name)
+        return self._fp32_param
 
     def _give_master(self, param: Parameter) -> None:
         """Copies the value of the master copy to the parameter."""
@@ -292,9 +299,14 @@ class UpdateRule:
         self._use_fp32_update = flag
 
     def _use_state_files(self, folder: str | None) -> None:
-        """Keeps the state in files of a folder, or ``None`` for memory."""
-        if self._state and folder != self._state_folder:
-            _state_files.place(self._state, folder)
+        """Keeps the state and the master copy in files of a folder, or ``None`` for memory."""
+        if folder != self._state_folder:
+            if self._state:
+                _state_files.place(self._state, folder)
+            master = self._fp32_param
+            if master is not None:
+                array = _state_files.moved(master.array, folder)
+                self._fp32_param = Parameter(array, name=master.name)
         self._state_folder = folder
 
     def serialize(self, serializer: AbstractSerializer) -> None:
@@ -353,7 +365,7 @@ class UpdateRule:
         except KeyError:  # for example a file of Chainer 7
             array = None
         if loading and master is None and array is not None:
-            self._fp32_param = Parameter(array)
+            self._set_master(array)
 
 
 def master_of(rule: UpdateRule) -> Any:

@@ -46,7 +46,7 @@ def train(model, optimizer, steps=3, compiles=False):
     if compiles:
         step = chainer.compile(step)
     for _ in range(steps):
-        step(device.send(generator.normal(size=(5, 200)).astype(np.float32)))
+        step(device.send(generator.normal(size=(5, 200)).astype(model[0].W.dtype)))
     result = {}
     for name, param in model.namedparams():
         arrays = {'array': param.array, **param.update_rule.state}
@@ -145,6 +145,43 @@ def test_snapshots(device, tmp_path):
         assert mapped_sizes(other, tmp_path) == {200 * 150}
         assert_equal(train(other, loaded, 0), expected)
     assert sorted(os.listdir(tmp_path)) == ['model', 'optimizer']
+
+
+@needs_proc
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('compiles', [False, True])
+def test_master_copies(device, compiles, tmp_path):
+    def make():
+        with chainer.using_config('dtype', np.float16):
+            model = make_model(device)
+        optimizer = optimizers.Adam().setup(model)
+        optimizer.use_fp32_update()
+        return model, optimizer
+
+    def are_mapped(model):
+        arrays = [param.update_rule._fp32_param.array for param in model.params()]
+        return {array.size for array in arrays if is_mapped(array, tmp_path)} == {200 * 150}
+
+    in_memory = make()
+    train(*in_memory, 1, compiles)
+    expected = train(*in_memory, 3, compiles)
+    model, optimizer = in_files = make()
+    train(*in_files, 1, compiles)
+    assert not are_mapped(model)
+    chainer.optimizer.use_state_files(optimizer, tmp_path)
+    assert are_mapped(model)
+    assert_equal(train(*in_files, 3, compiles), expected)
+    assert are_mapped(model)
+    with chainer.using_config('exact_resume', 'always'):
+        chainer.serializers.save_npz(tmp_path / 'optimizer', optimizer)
+    other, loaded = make()
+    chainer.optimizer.use_state_files(loaded, tmp_path)
+    other.copyparams(model)
+    chainer.serializers.load_npz(tmp_path / 'optimizer', loaded)
+    assert are_mapped(other)
+    assert_equal(train(other, loaded, 3, compiles), train(*in_memory, 3, compiles))
+    chainer.optimizer.use_state_files(loaded, None)
+    assert not are_mapped(other)
 
 
 @needs_proc
