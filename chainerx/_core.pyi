@@ -401,6 +401,9 @@ class _Watch:
     def flags_of(self, array: Any) -> int: ...
     def form_of(self, array: Any) -> Any: ...
 
+def _backward(outputs: Sequence[ndarray], loss_scale: float | None = None, retain_grad: bool = False, on_leaf: Callable[..., Any] | None = None, inputs: Sequence[ndarray] | None = None) -> None:
+    """Runs backward with the options of BackwardOptions in C++."""
+
 def _from_half(halves: Any, floats: Any, is_bfloat16: bool) -> None:
     """Inverse of ``_to_half``."""
 

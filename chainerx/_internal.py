@@ -17,6 +17,7 @@ if TYPE_CHECKING or _availability.reason is None:
     from chainerx import _core
     from chainerx._core import (  # noqa: F401
         _add_at as add_at,
+        _backward as backward,
         _CallListener as CallListener,
         _DeviceGroup as DeviceGroup,
         _from_half as from_half,

@@ -70,8 +70,8 @@ def create_multi_node_optimizer(
             so that the first ``update`` updates them.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
             at least this many bytes, while backward computes the others.
-            ``None`` sends all of them at the end. Has no effect on ChainerX arrays, nor on sharded
-            parameters, nor with ``local_steps``.
+            ``None`` sends all of them at the end. Has no effect on sharded parameters, nor with
+            ``local_steps``.
         local_steps (int or None): If given, each process updates by its own gradients (local SGD),
             and after each ``local_steps`` updates all parameters are replaced by their means
             :math:`\\frac{1}{N} \\sum_{i=1}^{N} \\theta_i` over the :math:`N` processes, computed in

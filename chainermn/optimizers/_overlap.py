@@ -35,6 +35,8 @@ class Overlap:
         self._bucket_bytes = bucket_bytes
         self._order: list[int] = []
         self._records = True  # the order, in this backward
+        #: Parameters to whose gradients functions add while they compute their own.
+        self._late: set[int] = set()
         #: Buckets that are sent together.
         self._groups: list[list[means.Bucket]] | None = None
         self._group_of: dict[int, int] = {}
@@ -51,7 +53,8 @@ class Overlap:
         if self._groups is not None:
             self._missing = [sum([len(b.params) for b in group]) for group in self._groups]
         with contextlib.ExitStack() as stack:
-            stack.enter_context(watching_leaves(self._on_ready))
+            params = [*self._target.params()]
+            stack.enter_context(watching_leaves(self._on_ready, params, self._on_late))
             # Gradients that backward makes in shared memory need no copy to be sent.
             if self._slots is not None:
                 stack.enter_context(self._slots.places)
@@ -65,7 +68,7 @@ class Overlap:
         if self._records:
             self._order.append(id(param))
         index = self._group_of.get(id(param))
-        if self._groups is None or index is None:
+        if self._groups is None or index is None or id(param) in self._late:
             return
         self._missing[index] -= 1
         # Groups start in order: ranks that complete them in another order would deadlock.
@@ -74,6 +77,17 @@ class Overlap:
         # MPI makes progress only during calls.
         for mean in self._pending:
             mean.test()
+
+    def _on_late(self, param: Variable) -> None:
+        self._late.add(id(param))
+        index = self._group_of.get(id(param))
+        if index is not None and index < self._n_started:
+            name = next(name for name, other in self._target.namedparams() if other is param)
+            raise RuntimeError(
+                f'the gradient of parameter {name} had been sent when a function such as '
+                'chainer.functions.forget added to it: create_multi_node_optimizer(..., '
+                'bucket_bytes=None) sends gradients after the whole backward'
+            )
 
     def _start_next(self, groups: list[list[means.Bucket]]) -> None:
         self._pending += self._comm.reducer.start(groups[self._n_started])
@@ -126,10 +140,11 @@ class Overlap:
         """Divides the parameters by their order in the backward of rank 0; collective."""
         params = dict(means.initialized_params(self._target))
         names = {id(param): name for name, param in params.items()}
-        order = [names[i] for i in dict.fromkeys(self._order) if i in names]
+        order = [names[i] for i in dict.fromkeys(self._order) if i in names and i not in self._late]
         # Ranks may compute different functions, so their own orders may differ.
         order = self._comm.bcast_obj(order)
-        # Parameters that rank 0 did not use come last, in an order that all ranks share.
+        # Parameters whose gradients are not complete before the end, or that rank 0 did not use,
+        # come last, in an order that all ranks share.
         order += [name for name in params if name not in set(order)]
         return self._group([params[name] for name in order if params[name].requires_grad])
 

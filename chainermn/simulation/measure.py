@@ -85,14 +85,13 @@ def _time_step(optimizer: Any, lossfun: Callable[..., Variable], args: Sequence[
     loss = lossfun(*args)
     optimizer.target.cleargrads()
     begin = time.perf_counter()
-    with watching_leaves(note):
+    with watching_leaves(note, [*optimizer.target.params()]):
         loss.backward(loss_scale=optimizer._loss_scale)
     backward = time.perf_counter() - begin
     begin_update = time.perf_counter()
     optimizer.update(None)
     update = time.perf_counter() - begin_update
     params = [p for p in optimizer.target.params() if p.array is not None and p.requires_grad]
-    # Gradients of ChainerX arrays, of which backward does not tell, are there at its end.
     times = {id(param): ready.get(id(param), backward) for param in params}
     params.sort(key=lambda param: times[id(param)])
     sizes = [param.array.nbytes for param in params]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from chainer import configuration
 from chainer._core.autograd.gradients import Gradients, Owners, force_array
-from chainer._core.autograd.leaves import LeafCounter, watchers
+from chainer._core.autograd.leaves import LeafCounter, Pass, watchers
 from chainer._core.autograd.variable_gradient import store
 from chainer._core.autograd.walk import Queue, walk
 from chainer.backends import cuda
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from chainer._core.autograd.base_function import BaseFunction
     from chainer._core.autograd.variable_node import VariableNode
@@ -44,17 +44,29 @@ class BackwardPass:
         self._retain_grad = retain_grad
         self._double = double
         self._loss_scale = loss_scale
-        self._grads = Gradients(load=True, as_variables=double)
+        passes = watchers.passes
+        around = [p.gradients for p in passes] if passes else ()
+        self._grads = Gradients(load=True, as_variables=double, around=around)
         self._owners = Owners()
         self._own = as_is if double else self._owners.own
         self._leaves: dict[VariableNode, None] = {}
 
     def run(self, roots: Iterable[tuple[VariableNode, Any]]) -> None:
         """Runs the pass from pairs of a node and its gradient."""
+        passes = watchers.passes
+        on_ready = None if passes or self._double else watchers.on_ready
+        passes.append(Pass(self._grads, self._loss_scale))
+        try:
+            self._run(roots, on_ready)
+        finally:
+            passes.pop()
+
+    def _run(
+        self, roots: Iterable[tuple[VariableNode, Any]], on_ready: Callable[[Any], None] | None
+    ) -> None:
         queue = self._start(roots)
         used = None
-        on_ready = watchers.on_ready
-        if on_ready is not None and not self._double:
+        if on_ready is not None:
 
             def on_complete(node: VariableNode) -> None:
                 # A root that is a leaf waits for the end of the walk.
@@ -93,10 +105,18 @@ class BackwardPass:
         grad = self._grads.pop(node) if node in self._grads else None
         if grad is None:
             return None
+        # The pass around this one has begun to add up the gradient, and would replace this one.
+        if self._grads.around:
+            waiting = self._grads.waiting(node)
+            if waiting is not None:
+                waiting.add(node, grad)
+                return None
         grad = self._own(grad)
         leaf = store(node, grad)
         if leaf is not None:
             leaf._loss_scale = self._loss_scale
+            if watchers.on_late is not None and len(watchers.passes) > 1:
+                watchers.on_late(leaf)
         return leaf
 
 

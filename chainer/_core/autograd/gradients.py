@@ -28,24 +28,40 @@ class Gradients:
     With ``load``, a newly met leaf starts from the existing gradient of its variable.
     Contributions stay in a list until the gradient is needed, so functions with
     ``lazy_grad_sum`` add all of them at once.
+
+    Args:
+        load: See above.
+        as_variables: Whether the gradients are variables.
+        around: Gradients of the passes in which this one runs.
+
     """
 
-    def __init__(self, load: bool, as_variables: bool) -> None:
+    def __init__(self, load: bool, as_variables: bool, around: Iterable[Gradients] = ()) -> None:
         self._grads: dict[VariableNode, list[Any]] = {}
         self._load = load
         self._as_variables = as_variables
+        #: Those of the kind of this one.
+        self.around = around and [g for g in around if g._as_variables == as_variables]
 
     def __contains__(self, node: object) -> bool:
         return node in self._grads
 
     def _first(self, node: VariableNode) -> list[Any]:
         grads = []
-        if self._load and node._creator_node is None:
+        is_leaf = self._load and node._creator_node is None
+        if is_leaf and not (self.around and self.waiting(node) is not None):
             grad = self._of_variable(node)
             if grad is not None:
                 grads.append(grad)
         self._grads[node] = grads
         return grads
+
+    def waiting(self, node: VariableNode) -> Gradients | None:
+        """Returns the gradients of a pass around this one that will give a leaf its gradient."""
+        for grads in self.around:
+            if node in grads:
+                return grads
+        return None
 
     def set(self, node: VariableNode, grad: Any) -> None:
         self._grads[node] = [] if grad is None else [grad]

@@ -7,37 +7,68 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from chainer._core.autograd.base_function import BaseFunction
+    from chainer._core.autograd.gradients import Gradients
     from chainer._core.autograd.variable_node import VariableNode
 
 
+class Pass:
+    """A backward pass that goes on: gradients that it adds up, and the factor in them."""
+
+    __slots__ = ('gradients', 'loss_scale')
+
+    def __init__(self, gradients: Gradients, loss_scale: float | None) -> None:
+        self.gradients = gradients
+        self.loss_scale = loss_scale
+
+
 class Watchers(threading.local):
-    """What watches the backward passes of a thread."""
+    """What watches the backward passes of a thread, and those that go on."""
 
     on_ready: Callable[[Any], None] | None = None
+    on_late: Callable[[Any], None] | None = None
+    variables: Sequence[Any] = ()
+
+    def __init__(self) -> None:
+        #: The passes that go on, the outermost first. The gradient of `chainer.functions.forget`,
+        #: and of functions that users write, runs a pass of its own inside of another one.
+        self.passes: list[Pass] = []
+
+    @property
+    def loss_scale(self) -> float | None:
+        """Factor in the gradients of the innermost pass that goes on."""
+        return self.passes[-1].loss_scale if self.passes else None
 
 
 watchers = Watchers()
 
 
 @contextlib.contextmanager
-def watching_leaves(on_ready: Callable[[Any], None] | None) -> Iterator[None]:
+def watching_leaves(
+    on_ready: Callable[[Any], None],
+    variables: Sequence[Any] = (),
+    on_late: Callable[[Any], None] | None = None,
+) -> Iterator[None]:
     """Context in which a backward tells of each leaf variable once its gradient is complete.
 
-    Does not concern ChainerX's arrays, nor backward passes that are recorded.
+    Does not concern backward passes that are recorded, by the graph or for a plan.
 
     Args:
         on_ready: Called with the variable, which has its gradient, while the backward goes on. It
-            may take the gradient away, to read it. ``None`` for nothing.
+            may take the gradient away, to read it.
+        variables: The leaf variables of ChainerX arrays to tell of: an array does not know its own.
+        on_late: Called with a variable to whose gradient a pass inside of another one has added.
+            The outer one may have told of it before, or will never do so.
 
     """
-    before, watchers.on_ready = watchers.on_ready, on_ready
+    before = watchers.on_ready, watchers.variables, watchers.on_late
+    watchers.on_ready, watchers.variables, watchers.on_late = on_ready, variables, on_late
     try:
         yield
     finally:
-        watchers.on_ready = before
+        watchers.on_ready, watchers.variables, watchers.on_late = before
 
 
 class LeafCounter:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import chainerx
 from chainer import configuration
-from chainer._core.autograd import variable_gradient
 from chainer._core.autograd.backprop import BackwardPass
 from chainer._core.autograd.base_variable import BaseVariable
+from chainer._core.autograd.leaves import watchers
 from chainer._core.autograd.variable_gradient import check_grad
-from chainer._core.engines import plan_data
 from chainer._core.names.set_module import set_module
+from chainer._core.variables import chainerx_backward
 from chainer.utils import argument
 
 if TYPE_CHECKING:
@@ -67,13 +67,8 @@ def backward(
         if grad_outputs is not None:
             for y, gy in zip(outputs, grad_outputs):
                 y.grad_var = gy
-        variable_gradient.clear_shown()
-        plan_data.backward(chainerx.backward)(
-            [y.chx_array for y in outputs],
-            loss_scale=loss_scale,
-            enable_double_backprop=double,
-            retain_grad=retain_grad,
-        )
+        arrays = [y.chx_array for y in outputs]
+        chainerx_backward.run(arrays, retain_grad, double, loss_scale)
         return
     gys = _take_gradients(outputs) if grad_outputs is None else grad_outputs
     roots = []
@@ -85,6 +80,23 @@ def backward(
                     gy = gy * loss_scale
             roots.append((y.node, gy if double else gy.raw_array))
     BackwardPass(retain_grad, double, loss_scale).run(roots)
+
+
+def backward_inside(
+    outputs: Sequence[Variable], grad_outputs: Sequence[Variable], inputs: Sequence[Variable]
+) -> None:
+    """Runs a pass inside of another one, as a part of it.
+
+    A loss scale of that pass is in ``grad_outputs`` already. It stays in the gradients of
+    ``inputs``, and leaves remember it.
+    """
+    if isinstance(outputs[0].raw_array, chainerx.ndarray):
+        for y, gy in zip(outputs, grad_outputs):
+            y.grad_var = gy
+        chainerx_backward.run_inside([y.chx_array for y in outputs], [x.chx_array for x in inputs])
+        return
+    roots = [(y.node, gy.raw_array) for y, gy in zip(outputs, grad_outputs)]
+    BackwardPass(False, False, watchers.loss_scale).run(roots)
 
 
 def _check(outputs: Any, grad_outputs: Any) -> None:

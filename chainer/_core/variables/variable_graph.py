@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import chainerx
 from chainer._core.autograd import backprop
-from chainer._core.autograd.variable_gradient import clear_shown
 from chainer._core.autograd.variable_node import VariableNode
 from chainer._core.autograd.variable_state import VariableState
 from chainer._core.devices.array_context import using_device_of
-from chainer._core.engines import plan_data
+from chainer._core.variables import chainerx_backward
 from chainerx import _internal
 
 if TYPE_CHECKING:
@@ -124,12 +123,7 @@ class VariableGraph(VariableState):
         if is_one and array.ndim and self.grad is None:
             _warn_of_one_element()
         if isinstance(array, chainerx.ndarray):
-            clear_shown()
-            plan_data.backward(array.backward)(
-                enable_double_backprop=enable_double_backprop,
-                loss_scale=loss_scale,
-                retain_grad=retain_grad,
-            )
+            chainerx_backward.run([array], retain_grad, enable_double_backprop, loss_scale)
             return
         has_grad = self._grad is not None or self._fresh_grad
         node = self._node

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy
 
 import chainerx
-from chainer._core.autograd.leaves import watching_leaves
+from chainer import backend
 from chainer._core.engines.kernels import NO_KERNELS
-from chainer._core.variables.backward import backward
+from chainer._core.variables.backward import backward_inside
 from chainer.configuration import config, using_config
 from chainer.function import force_backprop_mode, no_backprop_mode
 from chainer.functions._base import Operation
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chainer._core.reports.fallback import FallbackType
+    from chainer.backend import Device
     from chainer.types import NdArray, VariableLike
 
 _T = TypeVar('_T')
@@ -60,9 +61,15 @@ class Forget(Operation):
 
     # The functions that it calls use kernels themselves.
     _kernels = NO_KERNELS
+    _computed: tuple[NdArray, ...] | None = None
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self.func = func
+
+    def compute_without_inputs(self) -> Device:
+        """Computes the results, which alone tell the device."""
+        self._computed = self._results([None])
+        return backend.get_device_from_array(*self._computed)
 
     def _call(self, xs):
         outputs = self.func(*xs)
@@ -86,6 +93,9 @@ class Forget(Operation):
         return self._results([Variable(x) for x in inputs])
 
     def _results(self, xs):
+        if self._computed is not None:
+            results, self._computed = self._computed, None
+            return results
         self._remembered: list[Any] = []
         outer = _memory.access
 
@@ -137,9 +147,8 @@ class Forget(Operation):
                 outputs = self._call(xs)
             given = zip(outputs, grad_outputs)
             pairs = [(y, gy) for y, gy in given if gy is not None and y.requires_grad]
-            # Other functions may add to gradients that are complete in this inner pass.
-            with watching_leaves(None):
-                backward([y for y, _ in pairs], [gy for _, gy in pairs])
+            if pairs:
+                backward_inside([y for y, _ in pairs], [gy for _, gy in pairs], xs)
         return tuple([xs[i].grad_var for i in target_input_indexes])
 
 
@@ -173,10 +182,11 @@ def forget(func: Callable[..., Any], *xs: VariableLike) -> Any:
     if not callable(func):
         raise TypeError(f'func must be callable, got {type(func)}')
     inputs = tuple([as_variable(x) for x in xs])
+    function = Forget(func)
     if not any(x.requires_grad for x in inputs):
         # Parameters inside func get gradients only if the walk back reaches it.
-        func, inner = (lambda *args: inner(*args[:-1])), func
-        zero = numpy.zeros((), 'f')
-        inputs += (Variable(inputs[0].device.send(zero) if inputs else zero),)
-    outputs = Forget(func).apply(inputs)
+        function.func = lambda *args: func(*args[:-1])
+        device = inputs[0].device if inputs else function.compute_without_inputs()
+        inputs += (Variable(device.send(numpy.zeros((), 'f'))),)
+    outputs = function.apply(inputs)
     return outputs[0] if len(outputs) == 1 else outputs

@@ -387,6 +387,47 @@ TEST_F(AutogradTest, LossScale) {
 }
 
 // The operations that a backward pass applies to gradients are differentiable.
+TEST_F(AutogradTest, LeavesAreToldOf) {
+    Array x = Leaf({1, 2});
+    Array y = Leaf({3, 4});
+    Array z = Leaf({5, 6});
+    std::vector<const ArrayBody*> told;
+    BackwardOptions options;
+    options.loss_scale = 4.0;
+    options.on_leaf = [&](const Array& leaf) {
+        told.push_back(leaf.body());
+        EXPECT_EQ(static_cast<bool>(x.GetGrad()), leaf.body() == x.body());
+        if (leaf.body() == y.body()) {
+            ExpectValues(leaf.GetGrad(), {std::exp(1.), std::exp(2.)});
+            y.ClearGrad();
+        }
+    };
+    Backward(std::vector<Array>{Sum(Exp(x) * y + x * z), Sum(z)}, std::nullopt, options);
+    EXPECT_EQ(told.front(), y.body());
+    EXPECT_EQ(told.back(), x.body());
+    EXPECT_FALSE(y.GetGrad());
+    ExpectValues(x.GetGrad(), {3 * std::exp(1.) + 5, 4 * std::exp(2.) + 6});
+    ExpectValues(z.GetGrad(), {2, 3});
+
+    told.clear();
+    options.enable_double_backprop = true;
+    Backward(Sum(x * y), std::nullopt, options);
+    EXPECT_TRUE(told.empty());
+}
+
+TEST_F(AutogradTest, PassInsideOfAnother) {
+    Array x = Leaf({1, 2});
+    Array w = Leaf({3, 4});
+    Array y = x * w;
+    y.SetGrad(MakeArray(Shape{2}, {8, 16}));  // 1 and 2 times the loss scale
+    BackwardOptions options;
+    options.loss_scale = 8.0;
+    options.inputs = std::vector<Array>{x};
+    Backward(y, std::nullopt, options);
+    ExpectValues(x.GetGrad(), {24, 64});
+    ExpectValues(w.GetGrad(), {1, 4});
+}
+
 TEST_F(AutogradTest, OperationsOnGradients) {
     Array x = Leaf({1, 2});
     Array y = Leaf({3, 4});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct BackwardOptions {
     // Tells which intermediate arrays get their gradients, too, not only those that require them. It is asked for each
     // that is still alive, also if only operations have kept it. A null pointer means none.
     bool (*retain_grad)(const Array& array) = nullptr;
+    // Called with each leaf that requires a gradient, once the leaf has the whole gradient, while the pass goes on. It
+    // may take the gradient away. Leaves behind operations that no gradient reaches, and all if the pass is recorded,
+    // get theirs at the end, without a call.
+    std::function<void(const Array& leaf)> on_leaf{};
+    // Given, the pass is a part of another one with this loss scale: the gradients of the outputs have the factor
+    // already, and those of these arrays keep it.
+    std::optional<std::vector<Array>> inputs{};
 };
 
 // Adds the gradients of the outputs to `grad` of the arrays they were computed from. The gradient of an output starts

@@ -42,7 +42,7 @@ bool HasObject(const Array& array) { return array.body()->binding != nullptr; }
 }  // namespace
 
 BackwardOptions Options(bool enable_double_backprop, std::optional<double> loss_scale, bool retain_grad) {
-    return {enable_double_backprop, loss_scale, retain_grad ? &HasObject : nullptr};
+    return {enable_double_backprop, loss_scale, retain_grad ? &HasObject : nullptr, {}, {}};
 }
 
 namespace {
@@ -56,6 +56,20 @@ std::vector<Array> ToVector(const OneOrMore& arrays) {
 void PyBackward(const OneOrMore& outputs, std::optional<BackpropId> id, bool enable_double_backprop,
                 std::optional<double> loss_scale, bool retain_grad) {
     Backward(ToVector(outputs), id, Options(enable_double_backprop, loss_scale, retain_grad));
+}
+
+void InnerBackward(const std::vector<Array>& outputs, std::optional<double> loss_scale, bool retain_grad,
+                   std::optional<PyCallable> on_leaf, std::optional<std::vector<Array>> inputs) {
+    BackwardOptions options = Options(false, loss_scale, retain_grad);
+    options.inputs = std::move(inputs);
+    if (on_leaf.has_value()) {
+        options.on_leaf = [&](const Array& leaf) {
+            GilScope gil;
+            PyRef array{ToPython(leaf)};
+            Check(PyObject_CallFunctionObjArgs(on_leaf->object, array.get(), nullptr));
+        };
+    }
+    Backward(outputs, std::nullopt, options);
 }
 
 std::vector<Array> PyGrad(const OneOrMore& outputs, const OneOrMore& inputs, std::optional<BackpropId> id,
@@ -91,6 +105,8 @@ void BindAutograd() {
     Function<&PyBackward>("backward",
                           "outputs, backprop_id=None, enable_double_backprop=False, loss_scale=None, retain_grad=False",
                           docs::kBackward);
+    Function<&InnerBackward>("_backward", "outputs, loss_scale=None, retain_grad=False, on_leaf=None, inputs=None",
+                             "Runs backward with the options of BackwardOptions in C++.");
     Function<&PyGrad>(
             "grad",
             "outputs, inputs, backprop_id=None, enable_double_backprop=False, set_grad=False, retain_grad=False, "

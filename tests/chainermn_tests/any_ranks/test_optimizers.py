@@ -122,12 +122,22 @@ class Recomputing(Net):
         return F.softmax_cross_entropy(self.third(h), t)
 
 
+class Tied(Net):
+    """Network with a layer inside of :func:`~chainer.functions.forget` and behind it."""
+
+    def forward(self, x, t):
+        h = F.relu(self.first(x))
+        h = F.forget(lambda h: F.relu(self.second(h)), h)
+        return F.softmax_cross_entropy(self.third(F.relu(self.second(h))), t)
+
+
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('options', OPTIONS.values(), ids=OPTIONS)
-def test_recomputed_layers(comm, options, device):
+@pytest.mark.parametrize('kind', [Recomputing, Tied])
+def test_recomputed_layers(comm, kind, options, device):
     """A gradient is not sent before all calls of a layer have added to it."""
     numpy.random.seed(0)
-    models = [Recomputing() for _ in range(2)]
+    models = [kind() for _ in range(2)]
     for model in models:
         model.to_device(device)
     models[1].copyparams(models[0])
@@ -137,6 +147,53 @@ def test_recomputed_layers(comm, options, device):
     actual = train(multi, models[1], batches(5), comm)
     if comm.size > 1:
         assert_close(actual, expected)
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_gradients_that_were_sent_too_early_are_an_error(comm, device):
+    """The first backward had no recomputed layer, so nothing was known of it."""
+
+    class Later(Tied):
+        recomputes = False
+
+        def forward(self, x, t):
+            return super().forward(x, t) if self.recomputes else Net.forward(self, x, t)
+
+    multi = chainermn.create_multi_node_optimizer(chainer.optimizers.SGD(0.1), comm, bucket_bytes=1)
+    model = Later()
+    model.to_device(device)
+    train(multi, model, batches(3), comm)
+    model.recomputes = True
+    (x, t), *_ = batches(1)
+    if comm.size == 1:
+        multi.update(model, model.device.send(x), model.device.send(t))
+        return
+    with pytest.raises(RuntimeError, match='/second/(W|b) had been sent .*bucket_bytes=None'):
+        multi.update(model, model.device.send(x), model.device.send(t))
+
+
+@pytest.mark.parametrize('device', DEVICES)
+def test_gradients_are_sent_while_backward_runs(comm, device, monkeypatch):
+    """All but those of the first layer, with which backward ends."""
+    started, all_grads = [], []
+    start = comm.reducer.start
+    model = make(device)
+
+    def note(buckets):
+        started.append([p.name for bucket in buckets for p in bucket.params])
+        all_grads.append(all(p.grad is not None for p in model.first.params()))
+        return start(buckets)
+
+    monkeypatch.setattr(comm.reducer, 'start', note)
+    multi = chainermn.create_multi_node_optimizer(
+        chainer.optimizers.SGD(0.1), comm, bucket_bytes=1
+    ).setup(model)
+    for i, (x, t) in enumerate(batches(4)):
+        del started[:], all_grads[:]
+        multi.update(model, model.device.send(x), model.device.send(t))
+        if i >= 2 and comm.size > 1:
+            n_late = sum(all_grads)
+            assert 0 < n_late < len(started) / 2
 
 
 class Wide(chainer.Chain):
