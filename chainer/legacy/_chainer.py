@@ -11,7 +11,7 @@ from chainer.functions.pooling.pooling_2d import Pooling2D
 from chainer.utils import type_check
 
 # The new package of each module, and the old packages with their modules
-_MOVED = {
+_MOVED: dict[str, dict[str, tuple[str, ...]]] = {
     'chainer.functions.rnn': {
         'chainer.functions.activation': ('lstm', 'slstm', 'tree_lstm'),
         'chainer.functions.connection': ('n_step_gru', 'n_step_lstm', 'n_step_rnn'),
