@@ -11,7 +11,8 @@ of unequal lengths. ``python -m chainer.legacy`` runs such a program as it is, w
     python -m chainer.legacy -m pytest tests
 
 So does ``CHAINER_LEGACY=1``, from ``import chainer`` on; the command sets it for the processes that
-a program starts.
+a program starts. Programs for Chainer 5 and 6 then also find modules where they were before Chainer
+moved them, such as ``chainer.links.connection.lstm``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def install() -> None:
     What is there stays as it is. The names mean what they meant, such as ``numpy.float`` Python's
     ``float``, and so do nested sequences of unequal lengths in ``numpy.array``, which become arrays
     of objects. Methods of arrays that NumPy has removed, such as ``itemset``, cannot come back.
+    Modules that Chainer 6 and 7 have moved are also where they were, such as
+    ``chainer.functions.activation.lstm`` and ``chainer.functions.pooling.max_pooling_2d``.
 
     .. admonition:: Example
 
@@ -42,10 +45,11 @@ def install() -> None:
 
     """
     # Few programs need them.
-    from chainer.legacy import _numpy, _python
+    from chainer.legacy import _chainer, _numpy, _python
 
     _numpy.install()
     _python.install()
+    _chainer.install()
 
 
 @functools.cache

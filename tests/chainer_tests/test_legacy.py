@@ -195,3 +195,54 @@ def test_distutils_of_its_own(monkeypatch):
     assert new('1.2') == '1.2' and new('1.2') != new('1.3') and new('1.2') <= new('1.2')
     assert str(new('2.0')) == '2.0' and new('1.2rc1').version == [1, 2, 'rc', 1]
     assert version.StrictVersion('1.10') >= version.StrictVersion('1.9')
+
+
+MOVED_NAMES = {
+    'functions.activation.lstm': 'LSTM lstm',
+    'functions.activation.slstm': 'SLSTM slstm',
+    'functions.activation.tree_lstm': 'TreeLSTM tree_lstm',
+    'functions.connection.n_step_gru': 'n_step_gru n_step_bigru',
+    'functions.connection.n_step_lstm': 'n_step_lstm n_step_bilstm',
+    'functions.connection.n_step_rnn': 'n_step_rnn n_step_birnn',
+    'links.connection.gru': 'GRU StatefulGRU StatelessGRU',
+    'links.connection.lstm': 'LSTM StatelessLSTM',
+    'links.connection.mgu': 'StatefulMGU StatelessMGU',
+    'links.connection.n_step_gru': 'NStepBiGRU NStepGRU',
+    'links.connection.n_step_lstm': 'NStepBiLSTM NStepLSTM',
+    'links.connection.n_step_rnn': 'NStepBiRNNReLU NStepRNNTanh',
+    'links.connection.peephole': 'StatefulPeepholeLSTM',
+    'links.connection.tree_lstm': 'ChildSumTreeLSTM NaryTreeLSTM',
+    'links.connection.zoneoutlstm': 'StatefulZoneoutLSTM',
+    'functions.pooling.max_pooling_2d': 'MaxPooling2D max_pooling_2d',
+}
+
+
+def test_modules_that_chainer_moved(tmp_path):
+    lines = [
+        f'from chainer.{module} import {name}'
+        for module, names in MOVED_NAMES.items()
+        for name in names.split()
+    ]
+    program = tmp_path / 'program.py'
+    program.write_text(
+        '\n'.join(lines)
+        + """
+import numpy as np
+import chainer
+from chainer.links.connection import n_step_lstm as links
+from chainer.utils import type_check
+assert type_check.argname is type_check.expect_arguments
+assert NStepLSTM is links.NStepLSTM is chainer.links.NStepLSTM
+x = chainer.Variable(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+pool = MaxPooling2D(2, 2)
+y, = pool.apply((x,))
+chainer.functions.sum(y).backward()
+assert y.array.tolist() == [[[[5, 7], [13, 15]]]] and pool.indexes.tolist() == [[[[3, 3], [3, 3]]]]
+assert x.grad.sum() == 4 and x.grad[0, 0, 1, 1] == 1 and (pool.kh, pool.sx, pool.ph) == (2, 2, 0)
+print(y.creator.label, type(pool).__module__)
+"""
+    )
+    result = launch(program)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == 'MaxPooling2D chainer.functions.pooling.max_pooling_2d\n'
+    assert 'ModuleNotFoundError' in run_python(lines[0], status=1).stderr

@@ -41,6 +41,7 @@ RANKS = {
 ON_FIRST_USE = {
     'chainer.compilation',
     'chainer.iterators._worker_pool',
+    'chainer.legacy._chainer',
     'chainer.legacy._numpy',
     'chainer.legacy._python',
     'chainer.profiler',
