@@ -54,7 +54,7 @@ def parse():
     parser.add_argument('--dtypes', default='float32', help=' '.join(CHOICES['dtypes']))
     parser.add_argument('--overlap', default='overlap', help=' '.join(CHOICES['overlap']))
     parser.add_argument('--states', default='whole', help=' '.join(CHOICES['states']))
-    parser.add_argument('--bucket-mib', type=float, default=4, help='size of buckets (4)')
+    parser.add_argument('--bucket-mib', type=float, default=1, help='size of buckets (1)')
     parser.add_argument('--adam', action='store_true', help='Adam in place of SGD')
     parser.add_argument('--batch', type=int, help='samples in the batch of a rank')
     parser.add_argument('--rate', help='put two ranks on two hosts with this connection: 1gbit')

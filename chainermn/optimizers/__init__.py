@@ -22,7 +22,7 @@ plan_data.refused[MultiNodeOptimizer] = (
 )
 
 #: Default of ``bucket_bytes``.
-BUCKET_BYTES = 4 * 1024 * 1024
+BUCKET_BYTES = 1024 * 1024
 
 #: Optimizers by the value of ``sharded``.
 _SHARDED: dict[bool | str, type[MultiNodeOptimizer]] = {
@@ -69,7 +69,8 @@ def create_multi_node_optimizer(
             :func:`~chainermn.shard_parameters`, and gives all processes the parameters of rank 0,
             so that the first ``update`` updates them.
         bucket_bytes (int): ``update`` with a loss function sends complete gradients in buckets of
-            at least this many bytes, while backward computes the others.
+            at least this many bytes, while backward computes the others. Small buckets start
+            earlier, large ones need fewer messages; the default is 1 MiB.
             ``None`` sends all of them at the end. Has no effect on sharded parameters, nor with
             ``local_steps``.
         local_steps (int or None): If given, each process updates by its own gradients (local SGD),
