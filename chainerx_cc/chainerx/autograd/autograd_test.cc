@@ -396,15 +396,16 @@ TEST_F(AutogradTest, LeavesAreToldOf) {
     options.loss_scale = 4.0;
     options.on_leaf = [&](const Array& leaf) {
         told.push_back(leaf.body());
-        EXPECT_EQ(static_cast<bool>(x.GetGrad()), leaf.body() == x.body());
         if (leaf.body() == y.body()) {
             ExpectValues(leaf.GetGrad(), {std::exp(1.), std::exp(2.)});
+            EXPECT_FALSE(x.GetGrad());
             y.ClearGrad();
         }
     };
     Backward(std::vector<Array>{Sum(Exp(x) * y + x * z), Sum(z)}, std::nullopt, options);
+    ASSERT_EQ(told.size(), 3U);
     EXPECT_EQ(told.front(), y.body());
-    EXPECT_EQ(told.back(), x.body());
+    EXPECT_NE(told[1], told[2]);
     EXPECT_FALSE(y.GetGrad());
     ExpectValues(x.GetGrad(), {3 * std::exp(1.) + 5, 4 * std::exp(2.) + 6});
     ExpectValues(z.GetGrad(), {2, 3});
