@@ -23,7 +23,7 @@ def count_calls(f):
         if caller is not None and caller.f_code.co_filename.startswith(_STAND_IN):
             return
         if code.co_name not in _FIELDS | _OWN:
-            calls[code.co_qualname] += 1
+            calls[code.co_name] += 1
 
     sys.setprofile(notice)
     try:
